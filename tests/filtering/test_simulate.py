@@ -62,7 +62,7 @@ def test_a_simulation_is_what_the_engine_does_when_each_document_is_judged_at_on
             why.append(event.why)
             engine.judge("grain", document.id, bool(labels[50 + row]), MemoryLog())
     assert played.rows.tolist() == taken
-    assert played.places.tolist() == places_read(engine, whole.documents[50:], taken, labels[50:])
+    assert played.ranks.tolist() == places_read(engine, whole.documents[50:], taken, labels[50:])
     assert [("relevant", "queried", "random")[code] for code in played.why] == why
     assert len(taken) > 3
 
@@ -75,9 +75,9 @@ def test_measures_are_those_of_the_definitions():
     assert found.t9p == pytest.approx(100 * hits / max(50, all_retrieved))
     assert found.utility == 2 * hits - (all_retrieved - hits)
     assert found.recall == pytest.approx(100 * hits / run.n_relevant)
-    needed = run.places[int(np.ceil(0.95 * run.n_relevant)) - 1]
+    needed = run.ranks[int(np.ceil(0.95 * run.n_relevant)) - 1]
     assert found.wss95 == pytest.approx(0.95 - needed / 150)
-    assert found.atd == pytest.approx(sum(run.places) / run.n_relevant)
+    assert found.atd == pytest.approx(sum(run.ranks) / run.n_relevant)
     parts = breakdown([run])
     assert parts.proper_relevant + parts.queried_relevant == hits
     assert recall_curve(simulation, "+ig")[-1] == pytest.approx(hits / run.n_relevant)

@@ -144,8 +144,8 @@ class StreamDrift:
         `words` and `categories` name the columns.
         """
         found: list[tuple[float, ChangedWord]] = []
-        for place, category in enumerate(categories):
-            for column, cut, before, after in self._changes(1 + place):
+        for index, category in enumerate(categories):
+            for column, cut, before, after in self._changes(1 + index):
                 change = ChangedWord(words[column], category, cut, before, after)
                 found.append((abs(after - before), change))
         found.sort(key=lambda pair: -pair[0])
@@ -199,9 +199,9 @@ class StreamDrift:
             self.window *= 2
         self._windows.append(_Window())
 
-    def _changes(self, place: int) -> Iterator[tuple[int, int, float, float]]:
+    def _changes(self, index: int) -> Iterator[tuple[int, int, float, float]]:
         """Find column, documents before the change, and both log odds ratios of changed words."""
-        columns, held, joint, sizes, members = self._cumulated(place)
+        columns, held, joint, sizes, members = self._cumulated(index)
         if len(sizes) < 2 or not len(columns):
             return
         cuts = slice(0, len(sizes) - 1)
@@ -223,7 +223,7 @@ class StreamDrift:
                 float(after[cut, word]),
             )
 
-    def _cumulated(self, place: int) -> tuple[Array, Array, Array, Array, Array]:
+    def _cumulated(self, index: int) -> tuple[Array, Array, Array, Array, Array]:
         """Find columns of words frequent enough to change sides, and cumulate their counts.
 
         The counts are windows x words and windows x 1.
@@ -238,12 +238,12 @@ class StreamDrift:
         held, joint = np.zeros((2, len(self._windows), len(columns)))
         sizes, members = np.zeros((2, len(self._windows), 1))
         for row, window in enumerate(self._windows):
-            counts = _resized(window.held, (whole[0], max(whole[1], place + 1)))[columns][
-                :, [0, place]
+            counts = _resized(window.held, (whole[0], max(whole[1], index + 1)))[columns][
+                :, [0, index]
             ].toarray()
             held[row], joint[row] = counts.T
             sizes[row] = window.n
-            members[row] = window.members[place] if place < len(window.members) else 0
+            members[row] = window.members[index] if index < len(window.members) else 0
         held, joint, sizes, members = (
             part.cumsum(axis=0) for part in (held, joint, sizes, members)
         )

@@ -40,7 +40,7 @@ class StreamItem:
     ----------
     id : names the document
     text : None for a judgement of a document that came before
-    labels : one label, several in a tuple, or None if nobody has judged the document yet
+    labels : one label, several in a tuple, or None before the document is judged
     """
 
     id: str
@@ -253,9 +253,9 @@ class StreamLearner:
         """Learn, and give the probabilities before each document."""
         if self.single:
             return self.model.progressive_proba(X, np.array([str(item.labels) for item in run]))
-        place = {name: column for column, name in enumerate(self.categories)}
+        index = {name: column for column, name in enumerate(self.categories)}
         rows = [row for row, item in enumerate(run) for _ in _as_tuple(item.labels)]
-        columns = [place[label] for item in run for label in _as_tuple(item.labels)]
+        columns = [index[label] for item in run for label in _as_tuple(item.labels)]
         shape = len(run), len(self.categories)
         return self.model.progressive_proba(
             X, sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
@@ -279,7 +279,7 @@ class StreamLearner:
         clipped = np.clip(probabilities, _SMALLEST, 1 - _SMALLEST)
         if self.single:
             return [
-                float(-np.log(row[place][0])) for row, place in zip(clipped, member, strict=True)
+                float(-np.log(row[index][0])) for row, index in zip(clipped, member, strict=True)
             ]
         losses: list[float] = (
             -np.where(member, np.log(clipped), np.log1p(-clipped)).mean(axis=1)
@@ -300,10 +300,10 @@ class StreamLearner:
                 continue
             best = np.argsort(-row, kind="stable")
             assigned = best[:1] if self.single else best[row[best] > 0.5]
-            scores = {names[place]: float(row[place]) for place in best[: self.top]}
+            scores = {names[index]: float(row[index]) for index in best[: self.top]}
             answers.append(
                 StreamAnswer(
-                    item.id, tuple(names[place] for place in assigned), scores, loss, reason
+                    item.id, tuple(names[index] for index in assigned), scores, loss, reason
                 )
             )
         return answers

@@ -54,9 +54,9 @@ def classify(
         float | None,
         Option(
             metavar="RATE",
-            help="Leave unsure documents without a category and say why in a column `unsure`: "
-            "about this share of "
-            "documents like the training documents (0.1: one in ten), and more of foreign ones.",
+            help="Leave unsure documents without a category, with the reason in a column `unsure`: "
+            "about this share of documents like those of the training (0.1: one in ten), and more "
+            "of documents that differ from them.",
             min=0.0,
             max=1.0,
             show_default=False,
@@ -92,7 +92,7 @@ def classify(
         _check_can_abstain(classifier, model, stream=stream, quiet=quiet)
     log = ProblemLog(skip=source.skip_bad)
     reader = TextReader(
-        _place_of(documents), source.columns, source.format, log, batch=1 if stream else None
+        _opened_source(documents), source.columns, source.format, log, batch=1 if stream else None
     )
     done, unsure = _answer(
         classifier, reader, output, top, abstain, 1 if stream else jobs, quiet=quiet
@@ -140,14 +140,13 @@ def _answer(
     return done, unsure
 
 
-def _place_of(documents: str) -> Path | BinaryIO:
+def _opened_source(documents: str) -> Path | BinaryIO:
     """Return the file of the documents, or stdin; a text instead of a file is refused."""
     from bayesift.errors import DataError
 
     if " " in documents and not Path(documents).exists():
         raise DataError(
-            "there is no such file; to classify a text, pipe it in: echo TEXT | bayesift classify "
-            "MODEL",
+            "no such file; to classify a text, pipe it in: echo TEXT | bayesift classify MODEL",
             file=documents,
         )
     return sys.stdin.buffer if documents == "-" else Path(documents)

@@ -29,7 +29,7 @@ from bayesift.errors import DataWarning
 from bayesift.files import whole_file
 
 if TYPE_CHECKING:
-    from bayesift.records import Note, Problem
+    from bayesift.records import Note, ReadingProblem
 
 _SHOWN_PROBLEMS = 5
 _LINGERS = 1.5  # seconds for which a compilation is shown after its end; most kernels take less
@@ -179,7 +179,7 @@ class Steps:
         return update
 
     def _begin(self, message: str, total: int | None, *, counted: bool) -> None:
-        """Show another step in place of the last one."""
+        """Show another step instead of the last one."""
         self._progress.remove_task(self._task)
         self._message, self._task = (
             message,
@@ -201,7 +201,7 @@ def counting(message: str, total: int | None, *, quiet: bool) -> Iterator[Callab
         yield steps.first()
 
 
-def print_problems(problems: Sequence[Problem]) -> None:
+def print_problems(problems: Sequence[ReadingProblem]) -> None:
     """Print the number of skipped records to stderr, and the first of them."""
     if not problems:
         return
@@ -231,10 +231,10 @@ def print_notes(name: str, notes: Sequence[Note]) -> None:
 
 @contextmanager
 def one_line_warnings(name: str) -> Iterator[None]:
-    """Print each warning once, as a line to stderr, with options in place of parameters."""
+    """Print each warning once, as a line to stderr, and name options instead of parameters."""
     printed = set()
 
-    def show(message: Warning | str, *place: Any, **more: Any) -> None:
+    def show(message: Warning | str, *position: Any, **more: Any) -> None:
         line = re.sub(r"\b(\w+)=True\b( \(--\1\))?", r"--\1", " ".join(str(message).split()))
         if line not in printed:
             printed.add(line)

@@ -105,9 +105,9 @@ def _draw_zipf(console: Console, vectorizer: TermVectorizer | None, path: Path) 
     names, counts = vectorizer.vocabulary_.names, vectorizer.collection_frequencies_
     table = Table(box=None, show_header=False, padding=(0, 1))
     top = np.argsort(-counts)[:5]
-    for place, term in enumerate(top, 1):
+    for rank, term in enumerate(top, 1):
         bar = "█" * max(1, round(40 * counts[term] / counts[top[0]]))
-        table.add_row(f"{place:>4}", names[term], f"{counts[term]:>7,}", f"[blue]{bar}[/blue]")
+        table.add_row(f"{rank:>4}", names[term], f"{counts[term]:>7,}", f"[blue]{bar}[/blue]")
     console.print(table)
     zipf_figure(names, counts, title="Words of Python's documentation").save(path)
     console.print(f"\nZipf's curve of its words is in [cyan]{path}[/cyan]")

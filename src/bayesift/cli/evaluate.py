@@ -204,15 +204,15 @@ def compare(
     with usage_errors():
         train, test = _train_and_test(read, test_folds, learner.seed, multilabel=source.multilabel)
     systems = {}
-    for place, name in enumerate(names, 1):
+    for number, name in enumerate(names, 1):
         with (
             working(
-                f"{name}, {place} of {len(names)}: reading texts", len(train), quiet=quiet
+                f"{name}, {number} of {len(names)}: reading texts", len(train), quiet=quiet
             ) as steps,
             usage_errors(),
         ):
             systems[name] = _run(
-                *adjusted[name], train, test, steps, f"{name}, {place} of {len(names)}", source
+                *adjusted[name], train, test, steps, f"{name}, {number} of {len(names)}", source
             )
     first = next(iter(systems.values()))[0]
     decisions = {name: evaluation.decisions for name, (evaluation, _) in systems.items()}
@@ -352,10 +352,10 @@ def print_comparison(systems: Systems, significance: SignificanceTable) -> None:
 def _significance(tests: SignificanceTable) -> Table:
     """Test every pair; columns have the numbers of their systems, so that many fit."""
     rows = table("", *map(str, range(1, len(tests.systems) + 1)), numbers=False)
-    for place, row in enumerate(tests.systems, 1):
+    for number, row in enumerate(tests.systems, 1):
         pairs = [tests.symbols(row, column) for column in tests.systems]
         rows.add_row(
-            f"{place} {escape(row)}", *(" / ".join(pair) if any(pair) else "" for pair in pairs)
+            f"{number} {escape(row)}", *(" / ".join(pair) if any(pair) else "" for pair in pairs)
         )
     return rows
 

@@ -376,8 +376,8 @@ def print_simulation(simulation: Simulation) -> None:
     )
     for rows, labels in ((table_four(simulation), 1), (table_five(simulation), 2)):
         table = Table(box=None, header_style="bold", pad_edge=False)
-        for place, heading in enumerate(rows[0]):
-            table.add_column(heading, justify="left" if place < labels else "right", no_wrap=True)
+        for column, heading in enumerate(rows[0]):
+            table.add_column(heading, justify="left" if column < labels else "right", no_wrap=True)
         for row in rows[1:]:
             table.add_row(*row)
         console.print(table)

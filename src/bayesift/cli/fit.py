@@ -145,7 +145,7 @@ def fit(
         source.check_path(corpus)
     from bayesift.model_file import check_place
 
-    output = output or default_place(corpus)
+    output = output or default_output(corpus)
     check_place(output)
     model = choice.model or ("naive-bayes" if engine.is_spark or out_of_core else "auto")
     choice.check(model)
@@ -244,14 +244,14 @@ def _fit_chunks(
     return classifier
 
 
-def default_place(corpus: str) -> Path:
+def default_output(corpus: str) -> Path:
     """Name the model file of a corpus if no output is given.
 
     Files of other kinds than CSV keep their suffix.
 
     Examples
     --------
-    >>> [str(default_place(corpus)) for corpus in ("mails/2026.csv.gz", "2026.xlsx", "-")]
+    >>> [str(default_output(corpus)) for corpus in ("mails/2026.csv.gz", "2026.xlsx", "-")]
     ['2026.model.zip', '2026.xlsx.model.zip', 'stdin.model.zip']
     """
     name = (

@@ -48,7 +48,7 @@ class StateOptions:
 
 @dataclass(frozen=True)
 class AnswerOptions:
-    """What is told about a stream."""
+    """What is printed about a stream."""
 
     PANEL: ClassVar[str] = OUTPUT
 
@@ -306,7 +306,7 @@ class _Run:
                 raise item
             else:
                 self._note(str(item))
-                items.append(StreamItem(""))  # keeps its place in the count of lines
+                items.append(StreamItem(""))  # so that the line is counted
         return items
 
     def learn(self, lines: list[bytes]) -> list[StreamAnswer]:

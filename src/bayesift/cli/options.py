@@ -159,7 +159,7 @@ Seed = Annotated[int, Option(help="Seed of the random numbers.", rich_help_panel
 
 @dataclass(frozen=True)
 class TableOptions:
-    """How to read a table; what is not given is guessed and said."""
+    """How to read a table; what is not given is guessed, and the guess is printed."""
 
     PANEL: ClassVar[str] = INPUT
 
@@ -187,7 +187,7 @@ class TableOptions:
 
     @property
     def format(self) -> TableFormat:
-        """How the table is written, as far as it was said."""
+        """How the table is written, as far as options say."""
         from bayesift.tables import TableFormat
 
         with usage_errors():
@@ -227,7 +227,7 @@ class CorpusOptions(TableOptions):
         """Refuse a missing path of a corpus before anything heavy is imported."""
         path = Path(name)
         if name != "-" and (path.suffix or path.name != name) and not path.exists():
-            raise DataError("there is no such file or folder", file=path)
+            raise DataError("no such file or folder", file=path)
 
     def read(self, name: str, *, quiet: bool = False) -> Corpus:
         """Load a corpus by name or path; skipped records and guesses are printed to stderr."""
@@ -558,7 +558,7 @@ class Command(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters by panel, with short names of their types."""
         return sorted(
-            (_with_short_type(each, ctx) for each in super().get_params(ctx)), key=_place_of_panel
+            (_with_short_type(each, ctx) for each in super().get_params(ctx)), key=_panel_index
         )
 
 
@@ -578,7 +578,7 @@ def _with_short_type(parameter: Any, ctx: Any) -> Any:
     return parameter
 
 
-def _place_of_panel(parameter: Any) -> int:
+def _panel_index(parameter: Any) -> int:
     panel = getattr(parameter, "rich_help_panel", None)
     return PANELS.index(panel) + 1 if panel in PANELS else 0
 

@@ -78,8 +78,8 @@ def run(commands: typer.Typer, arguments: Sequence[str] | None = None) -> NoRetu
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        _fail(name, f"{place}{error.strerror or error}", 1)
+        where = f"{error.filename}: " if error.filename else ""
+        _fail(name, f"{where}{error.strerror or error}", 1)
     except MemoryError:
         _fail(name, "there is not enough memory", 1)
     except (typer.Abort, KeyboardInterrupt):

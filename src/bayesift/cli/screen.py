@@ -212,7 +212,7 @@ def _begin(
             print(file, file=sys.stderr)
         print_problems(found.problems)
     with busy("looking for duplicates", quiet=quiet):
-        alone = Duplicates(tuple((place,) for place in range(len(found))), ())
+        alone = Duplicates(tuple((index,) for index in range(len(found))), ())
         duplicates = find_duplicates(found.references) if joined else alone
     with Project.create(folder, found, settings=settings, duplicates=duplicates) as project:
         n_decided = _take_over_decisions(project) if decided else 0

@@ -320,9 +320,9 @@ def _draw(console: Console, session: Session, scroll: int) -> None:
     width, height = console.size
     console.control(Control.home())
     lines = page(session, width, height, scroll)
-    for place, line in enumerate(lines):
+    for number, line in enumerate(lines):
         line.truncate(width, pad=True)
-        console.print(line, end="" if place == len(lines) - 1 else "\n", no_wrap=True, crop=True)
+        console.print(line, end="" if number == len(lines) - 1 else "\n", no_wrap=True, crop=True)
 
 
 def _act(console: Console, session: Session, key: str, read_key: Callable[[], str]) -> None:

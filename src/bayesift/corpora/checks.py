@@ -205,9 +205,9 @@ def _check_reading(corpus: Corpus) -> Iterator[Finding]:
     ):
         if problems:
             lines = [str(problem.line) for problem in problems if problem.line is not None]
-            place = f" (line {_listed(lines)})" if lines else ""
+            where = f" (line {_listed(lines)})" if lines else ""
             first = f": {problems[0].message}" if problems is bad else ""
-            message = f"{_some(problems, 'row')} {what}{place}{first}"
+            message = f"{_some(problems, 'row')} {what}{where}{first}"
             yield _finding(name, "error", message, "--skip-bad leaves them out", lines)
     for note in corpus.notes:
         if note.what == RECORDS:

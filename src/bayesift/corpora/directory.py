@@ -33,6 +33,6 @@ def find(
     for path in paths:
         if (directory / path).exists():
             return directory / path
-    place = "" if data_dir is None else f" --data-dir {directory}"
-    fetch = f", or run: bayesift datasets fetch {corpus}{place}" if fetchable else ""
+    option = "" if data_dir is None else f" --data-dir {directory}"
+    fetch = f", or run: bayesift datasets fetch {corpus}{option}" if fetchable else ""
     raise CorpusNotFoundError(f"{paths[0]} is not in {directory}; put it there{fetch}")

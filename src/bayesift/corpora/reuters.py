@@ -114,8 +114,8 @@ def _read_file(
             log.report(f"broken record: {error}", file=file, line=line)
         if stray.strip():
             blank = len(stray) - len(stray.lstrip())
-            place = line + record.count("\n") + stray.count("\n", 0, blank)
-            log.report("broken record: no <REUTERS ...>", file=file, line=place)
+            blank_line = line + record.count("\n") + stray.count("\n", 0, blank)
+            log.report("broken record: no <REUTERS ...>", file=file, line=blank_line)
         line += content.count("\n", start.start(), end)
 
 

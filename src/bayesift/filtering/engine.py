@@ -139,8 +139,8 @@ class FilterEngine:
         """Observe documents as `observe_many` does, from vectors of this space."""
         found: list[tuple[int, int, Profile, Found]] = []
         active = [profile for profile in self.profiles.values() if not profile.paused]
-        for place, profile in enumerate(active):
-            found += [(hit.row, place, profile, hit) for hit in _scan_all(profile, batch)]
+        for position, profile in enumerate(active):
+            found += [(hit.row, position, profile, hit) for hit in _scan_all(profile, batch)]
         vectors: dict[int, DocumentVector] = {}
         events = []
         for row, _, profile, hit in sorted(found, key=lambda entry: entry[:2]):
@@ -183,9 +183,7 @@ class FilterEngine:
     def take_back(self, profile: str, document: str, history: History) -> list[Event]:
         """Take back a judgement: the profile becomes what it would be without it."""
         if document not in self._profile(profile).judgements:
-            raise DataError(
-                f"there is no judgement of document {document!r} by profile {profile!r}"
-            )
+            raise DataError(f"profile {profile!r} has no judgement of document {document!r}")
         event = TakenBack(profile, document)
         self._rebuild(event, history)
         return [event]

@@ -359,9 +359,9 @@ def effective(events: Iterable[Event]) -> list[Event]:
     latest: dict[tuple[type[Event], str, str], int] = {}
 
     def drop(kind: type[Event], profile: str, name: str) -> None:
-        place = latest.pop((kind, profile, name), None)
-        if place is not None:
-            kept[place] = None
+        position = latest.pop((kind, profile, name), None)
+        if position is not None:
+            kept[position] = None
 
     for event in events:
         if isinstance(event, TakenBack):

@@ -273,11 +273,11 @@ class Profile:
         A profile that has learned nothing yet also gets the bias of one that starts from words.
         """
         blank = not (self.n_terms or self.n_relevant or self.n_irrelevant)
-        places = np.asarray(columns, dtype=np.int32)
-        self._join(places[~np.isin(places, self.terms)])
+        indices = np.asarray(columns, dtype=np.int32)
+        self._join(indices[~np.isin(indices, self.terms)])
         change = np.zeros(1 + self.n_terms)
         change[0] = QUERY_BIAS if blank else 0.0
-        change[self.lookup[places]] = QUERY_STRENGTH * strength
+        change[self.lookup[indices]] = QUERY_STRENGTH * strength
         self.posterior.move_prior(change, self.dynamics)
         self.taught[word] = strength
         self._forget_rule()
@@ -315,7 +315,7 @@ class Profile:
         return scores
 
     def scan(self, rows: sparse.csr_array, start: int, draws: Array | None = None) -> Found | None:
-        """Find the next document to retrieve, from a row on; None if there is no more."""
+        """Find the next document to retrieve, from a row on; None at the end."""
         if self.stack is None:
             return self._scan(rows, start, draws)
         queries = self.strategy.query is not None
@@ -449,7 +449,7 @@ class Profile:
     def _region_now(self) -> tuple[Array, Array]:
         """Return the region as a scan reads it: C r / s_r and h_r / s_r of its documents.
 
-        It is empty if there is no region.
+        It is empty without a region.
         """
         documents = self.kept[-REGION_SIZE:] if self.strategy.query == "region" else []
         rows = [self._row(document) for document in documents]
@@ -522,8 +522,8 @@ def restricted(X: sparse.csr_array, lookup: Array) -> sparse.csr_array:
     ends = np.concatenate([[0], np.cumsum(kept)])[X.indptr] + np.arange(X.shape[0] + 1)
     columns = np.zeros(ends[-1], dtype=np.int32)
     values = np.ones(ends[-1])
-    places = np.delete(np.arange(ends[-1]), ends[:-1])
-    columns[places], values[places] = local[kept], X.data[kept]
+    indices = np.delete(np.arange(ends[-1]), ends[:-1])
+    columns[indices], values[indices] = local[kept], X.data[kept]
     return _rows(ends.astype(np.int64), columns, values, 1 + int(lookup.max(initial=0)))
 
 

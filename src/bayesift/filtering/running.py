@@ -73,59 +73,59 @@ def engine_of(path: str | Path) -> FilterEngine:
     ...     sorted(engine_of(file).profiles)
     ['grain']
     """
-    place = Path(path)
-    described = _read_yaml(place)
-    _only(described, _TOP, place)
+    file = Path(path)
+    described = _read_yaml(file)
+    _only(described, _TOP, file)
     entries = described.get("profiles")
     if not isinstance(entries, list) or not entries:
-        raise DataError("must list profiles", file=place)
+        raise DataError("must list profiles", file=file)
     try:
-        engine = FilterEngine(_space(described, place))
+        engine = FilterEngine(_space(described, file))
         for entry in entries:
-            _add(engine, entry, place)
+            _add(engine, entry, file)
     except (TypeError, ValueError) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(str(error), file=place) from error
+        raise DataError(str(error), file=file) from error
     return engine
 
 
-def _space(described: Mapping[str, Any], place: Path) -> VectorSpace:
+def _space(described: Mapping[str, Any], file: Path) -> VectorSpace:
     options = {name: described[name] for name in ("stemmer", "stop_words") if name in described}
     background = described.get("background")
     if background is None:
         return VectorSpace(idf="running", **options)
     space = VectorSpace(idf="fixed", **options)
     space.learn_background(
-        record["text"] for record in _records(place.parent / str(background), {"text": str})
+        record["text"] for record in _records(file.parent / str(background), {"text": str})
     )
     return space
 
 
-def _add(engine: FilterEngine, entry: Any, place: Path) -> None:
+def _add(engine: FilterEngine, entry: Any, file: Path) -> None:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-        raise DataError("every profile needs a name", file=place)
-    _only(entry, _PROFILE, place)
+        raise DataError("every profile needs a name", file=file)
+    _only(entry, _PROFILE, file)
     examples = []
     if entry.get("examples") is not None:
-        records = _records(place.parent / str(entry["examples"]), {"text": str, "relevant": bool})
+        records = _records(file.parent / str(entry["examples"]), {"text": str, "relevant": bool})
         examples = [(record["text"], record["relevant"]) for record in records]
     add_described(engine, {**entry, "examples": examples})
 
 
-def _read_yaml(place: Path) -> dict[str, Any]:
+def _read_yaml(file: Path) -> dict[str, Any]:
     import yaml
 
     try:
-        described = yaml.safe_load(place.read_text(encoding="utf-8"))
+        described = yaml.safe_load(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise DataError("no such file", file=place) from None
+        raise DataError("no such file", file=file) from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise DataError(
-            f"cannot be read as YAML ({' '.join(str(error).split())})", file=place
+            f"cannot be read as YAML ({' '.join(str(error).split())})", file=file
         ) from error
     if not isinstance(described, dict):
-        raise DataError("must list profiles", file=place)
+        raise DataError("must list profiles", file=file)
     return described
 
 
@@ -151,11 +151,11 @@ def _records(path: Path, wanted: Mapping[str, type]) -> Iterator[dict[str, Any]]
         raise DataError(f"cannot be read ({error.strerror})", file=path) from error
 
 
-def _only(given: Mapping[str, Any], known: set[str], place: Path) -> None:
+def _only(given: Mapping[str, Any], known: set[str], file: Path) -> None:
     unknown = sorted(map(str, given.keys() - known))
     if unknown:
         raise DataError(
-            f"unknown key {unknown[0]!r}; known are: {', '.join(sorted(known))}", file=place
+            f"unknown key {unknown[0]!r}; known are: {', '.join(sorted(known))}", file=file
         )
 
 

@@ -67,7 +67,7 @@ class OutputMark:
 
     def _post_load(self) -> None:
         if min(self.device, self.inode, self.size) < 0:
-            raise DataError("output is no file and its length")
+            raise DataError("output is not a file and its length")
 
 
 def _file_behind(stream: IO[str]) -> os.stat_result | None:
@@ -176,11 +176,11 @@ class OpenFilter(Filter):
 
 def create_filter(folder: str | Path, engine: FilterEngine) -> OpenFilter:
     """Create the folder of a filter: its profiles are written, its events go to the log there."""
-    place = Path(folder)
-    if (place / START).exists():
-        raise DataError("there is already a filter in this folder", file=place)
-    save_model(filter_content(engine.space, list(engine.starts.values()), 0, 0), place / START)
-    return OpenFilter(engine, FileLog(place / EVENTS, engine.space))
+    path = Path(folder)
+    if (path / START).exists():
+        raise DataError("there is already a filter in this folder", file=path)
+    save_model(filter_content(engine.space, list(engine.starts.values()), 0, 0), path / START)
+    return OpenFilter(engine, FileLog(path / EVENTS, engine.space))
 
 
 def save_checkpoint(
@@ -200,11 +200,11 @@ def open_filter(folder: str | Path, *, roll_back: bool = False) -> OpenFilter:
     `roll_back` removes the events after the checkpoint, because the input after it will be read
     again.
     """
-    place = Path(folder)
-    for unfinished in place.glob(f".{CHECKPOINT}.*"):
+    path = Path(folder)
+    for unfinished in path.glob(f".{CHECKPOINT}.*"):
         unfinished.unlink()
-    start = read_content(place / START)
-    latest = read_content(place / CHECKPOINT) if (place / CHECKPOINT).exists() else start
+    start = read_content(path / START)
+    latest = read_content(path / CHECKPOINT) if (path / CHECKPOINT).exists() else start
     engine = FilterEngine(space=latest.space)
     for state in start.states:
         engine.starts[state.name] = state
@@ -212,12 +212,12 @@ def open_filter(folder: str | Path, *, roll_back: bool = False) -> OpenFilter:
         profile = state.profile()
         if profile.name not in engine.starts:
             raise DataError(
-                f"the checkpoint has a profile {profile.name!r} that never started", file=place
+                f"the checkpoint has a profile {profile.name!r} that never started", file=path
             )
         engine.profiles[profile.name] = profile
     expected = JournalEnd(latest.n_events, latest.log_digest)
     keep = latest.n_events if roll_back else None
-    log = FileLog(place / EVENTS, engine.space, expected=expected, keep=keep)
+    log = FileLog(path / EVENTS, engine.space, expected=expected, keep=keep)
     try:
         log.position = _catch_up(engine, log, latest)
     except BaseException:
@@ -269,8 +269,8 @@ def filter_content(
         "profiles": [state.header for state in states],
     }
     numbers = {f"space.{name}": array for name, array in arrays.items()}
-    for place, state in enumerate(states):
-        numbers |= {f"{place}.{name}": array for name, array in state.arrays.items()}
+    for number, state in enumerate(states):
+        numbers |= {f"{number}.{name}": array for name, array in state.arrays.items()}
     return ModelContent(header, numbers, {"words": words})
 
 
@@ -285,7 +285,7 @@ def read_content(path: Path) -> FilterContent:
         space = VectorSpace.from_state(header["space"], space_arrays, content.lists["words"])
         profiles = enumerate(header["profiles"])
         states = [
-            ProfileState(profile, _part(content.arrays, place)) for place, profile in profiles
+            ProfileState(profile, _part(content.arrays, number)) for number, profile in profiles
         ]
         names = [state.name for state in states]
         if len(set(names)) != len(names):
@@ -309,8 +309,8 @@ def read_content(path: Path) -> FilterContent:
         raise DataError(f"not a filter ({error})", file=path) from error
 
 
-def _part(arrays: dict[str, Any], place: int) -> dict[str, Any]:
-    prefix = f"{place}."
+def _part(arrays: dict[str, Any], number: int) -> dict[str, Any]:
+    prefix = f"{number}."
     return {
         name.removeprefix(prefix): array
         for name, array in arrays.items()

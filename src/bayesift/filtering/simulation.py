@@ -32,7 +32,7 @@ class TopicRun:
     rows, why, relevant : of each retrieved document: its row, index into `REASONS`, whether it is
         relevant
     n_terms, start_terms : words of the profile after each judgement, and before the stream
-    places : ranks (from 1) of all relevant documents when the retrieved ones are read first, then
+    ranks : ranks (from 1) of all relevant documents when the retrieved ones are read first, then
         the others by their probability under the final profile
     """
 
@@ -43,7 +43,7 @@ class TopicRun:
     relevant: Array
     n_terms: Array
     start_terms: int
-    places: Array
+    ranks: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,9 +194,9 @@ def simulate(
         stream.name, stream.labels, stream.topics, stream.batch.shape[0], target, runs
     )
     truth, batch_truth = stream.labels.tocsc(), stream.batch_labels.tocsc()
-    for place, topic in enumerate(stream.topics):
-        labels = _column(truth, place)
-        start = ProfileState.of(_started(topic, base, stream, _column(batch_truth, place)))
+    for column, topic in enumerate(stream.topics):
+        labels = _column(truth, column)
+        start = ProfileState.of(_started(topic, base, stream, _column(batch_truth, column)))
         for name, kind in kinds.items():
             n_stream = stream.documents.shape[0]
             strategy = replace(
@@ -205,7 +205,7 @@ def simulate(
             profile = start.with_settings(replace(base, strategy=strategy)).profile()
             runs[name].append(play(profile, stream.documents, labels, stream.ids))
         if progress is not None:
-            progress(place + 1)
+            progress(column + 1)
     return result
 
 
@@ -226,22 +226,20 @@ def play(
         hits.append((hit.row, reason, profile.n_terms))
         hit = profile.scan(documents, hit.row + 1, draws)
     rows, why, n_terms = np.array(hits, dtype=np.int64).reshape(-1, 3).T.copy()
-    places = _places(profile, documents, labels, rows)
+    ranks = _ranks(profile, documents, labels, rows)
     return TopicRun(
-        profile.name, int(labels.sum()), rows, why, labels[rows], n_terms, start_terms, places
+        profile.name, int(labels.sum()), rows, why, labels[rows], n_terms, start_terms, ranks
     )
 
 
-def _places(
-    profile: Profile, documents: sparse.csr_array, labels: Array, retrieved: Array
-) -> Array:
+def _ranks(profile: Profile, documents: sparse.csr_array, labels: Array, retrieved: Array) -> Array:
     """Rank the relevant documents if retrieved ones are read first, others by probability."""
     others = np.setdiff1d(np.arange(len(labels)), retrieved, assume_unique=True)
     order = np.concatenate(
         [retrieved, others[np.argsort(-profile.scores(documents)[others], kind="stable")]]
     )
-    places: Array = np.flatnonzero(labels[order]) + 1
-    return places
+    ranks: Array = np.flatnonzero(labels[order]) + 1
+    return ranks
 
 
 def _started(topic: str, settings: ProfileSettings, stream: Stream, labels: Array) -> Profile:
@@ -254,9 +252,9 @@ def _started(topic: str, settings: ProfileSettings, stream: Stream, labels: Arra
     return profile
 
 
-def _column(matrix: sparse.csc_array, place: int) -> Array:
+def _column(matrix: sparse.csc_array, column: int) -> Array:
     members = np.zeros(matrix.shape[0], dtype=bool)
-    members[matrix.indices[matrix.indptr[place] : matrix.indptr[place + 1]]] = True
+    members[matrix.indices[matrix.indptr[column] : matrix.indptr[column + 1]]] = True
     return members
 
 

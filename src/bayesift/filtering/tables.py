@@ -52,7 +52,7 @@ class StrategyMeasures:
         2 R
     zero_returns : topics that retrieve nothing
     wss95, atd : means of work saved at a recall of 95% and of the average time to discovery
-        (documents), in the order of `TopicRun.places`; None if no topic has a relevant document
+        (documents), in the order of `TopicRun.ranks`; None if no topic has a relevant document
     """
 
     retrieved: int
@@ -88,7 +88,7 @@ def measures(simulation: Simulation, strategy: str) -> StrategyMeasures:
     """Compute a column of Table 4."""
     truth, decided = simulation.truth, simulation.decisions(strategy)
     runs = simulation.runs[strategy]
-    read = [run.places for run in runs if len(run.places)]
+    read = [run.ranks for run in runs if len(run.ranks)]
     return StrategyMeasures(
         retrieved=sum(len(run.rows) for run in runs),
         relevant_retrieved=int(sum(run.relevant.sum() for run in runs)),
@@ -99,8 +99,8 @@ def measures(simulation: Simulation, strategy: str) -> StrategyMeasures:
         t9u=t9u(truth, decided),
         scaled_utility=scaled_utility(truth, decided),
         zero_returns=zero_returns(decided),
-        wss95=_mean([work_saved(places, simulation.n_stream) for places in read]),
-        atd=_mean([average_time_to_discovery(places) for places in read]),
+        wss95=_mean([work_saved(ranks, simulation.n_stream) for ranks in read]),
+        atd=_mean([average_time_to_discovery(ranks) for ranks in read]),
     )
 
 
@@ -142,11 +142,18 @@ def table_five(simulation: Simulation) -> list[list[str]]:
             ),
         ]
         pairs.append(("total", sum(p[1] for p in pairs), sum(p[2] for p in pairs)))
-        for place, (label, hits, misses) in enumerate(pairs):
+        for number, (label, hits, misses) in enumerate(pairs):
             total = hits + misses
             share = f"{100 * hits / total:.1f}%" if total else "—"
             rows.append(
-                [name if place == 0 else "", label, f"{hits:,}", f"{misses:,}", f"{total:,}", share]
+                [
+                    name if number == 0 else "",
+                    label,
+                    f"{hits:,}",
+                    f"{misses:,}",
+                    f"{total:,}",
+                    share,
+                ]
             )
     return rows
 
@@ -179,10 +186,10 @@ def recall_curve(simulation: Simulation, strategy: str, points: int = 101) -> Ar
 
 
 def reading_curve(simulation: Simulation, strategy: str, points: int = 101) -> Array:
-    """Compute the mean recall after equal shares of the documents, read by `TopicRun.places`."""
+    """Compute the mean recall after equal shares of the documents, read by `TopicRun.ranks`."""
     read = np.round(np.linspace(0, 1, points) * simulation.n_stream, 9)
     return _mean_recall(
-        simulation, strategy, lambda run: np.searchsorted(run.places, read, side="right"), points
+        simulation, strategy, lambda run: np.searchsorted(run.ranks, read, side="right"), points
     )
 
 
@@ -228,8 +235,8 @@ def _topic_record(run: TopicRun, simulation: Simulation) -> dict[str, Any]:
         "relevant_retrieved": int(run.relevant.sum()),
         "queried": int((run.why > 0).sum()),
         "t9p": 100 * float(run.relevant.sum()) / max(simulation.target, len(run.rows)),
-        "wss95": work_saved(run.places, simulation.n_stream) if len(run.places) else None,
-        "atd": average_time_to_discovery(run.places) if len(run.places) else None,
+        "wss95": work_saved(run.ranks, simulation.n_stream) if len(run.ranks) else None,
+        "atd": average_time_to_discovery(run.ranks) if len(run.ranks) else None,
         "terms": int(run.n_terms[-1]) if len(run.n_terms) else run.start_terms,
     }
 
@@ -285,8 +292,8 @@ def _plot(
     """Draw curves over equally spaced points from 0 on."""
     step = (x_end or 1.0) / max(max(map(len, curves.values())) - 1, 1)
     lines: list[Layer] = [
-        Line([(i * step, value) for i, value in enumerate(curve)], series(place), name)
-        for place, (name, curve) in enumerate(curves.items())
+        Line([(i * step, value) for i, value in enumerate(curve)], series(number), name)
+        for number, (name, curve) in enumerate(curves.items())
     ]
     if marked_recall is not None:
         lines.append(Rule(y=marked_recall, style="thin"))

@@ -209,8 +209,8 @@ class VectorSpace:
 
     def words_of(self, columns: Iterable[int] | Array) -> list[str]:
         """Return the words of columns."""
-        places = columns if isinstance(columns, np.ndarray) else list(columns)
-        return self._table.words.take(np.asarray(places, dtype=np.int64)).to_strings()
+        indices = columns if isinstance(columns, np.ndarray) else list(columns)
+        return self._table.words.take(np.asarray(indices, dtype=np.int64)).to_strings()
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Array], list[str]]:
         """Return parameters for JSON, arrays, and the words in the order of their columns."""

@@ -58,14 +58,14 @@ class TermIndex:
         X holds the training vectors, `kept` marks the terms the model uses.
         """
         names, frequencies = vectorizer.vocabulary_.names, vectorizer.document_frequencies_
-        places = np.arange(len(names)) if kept is None else np.flatnonzero(kept)
-        columns = {names[place]: column for column, place in enumerate(places)}
+        indices = np.arange(len(names)) if kept is None else np.flatnonzero(kept)
+        columns = {names[index]: column for column, index in enumerate(indices)}
         counts = np.bincount(X.indices, minlength=len(names))
         sums = np.bincount(X.indices, weights=X.data, minlength=len(names))
         typical = np.where(sums > 0, sums / np.maximum(counts, 1), 1.0)
         n = max(2, vectorizer.n_documents_)
         rarity = np.log(n / np.clip(frequencies, 1, n)) / np.log(n)
-        return cls(columns, vectorizer.term_counts, typical[places], rarity[places], n_others)
+        return cls(columns, vectorizer.term_counts, typical[indices], rarity[indices], n_others)
 
     @classmethod
     def of_names(cls, terms: Sequence[str]) -> TermIndex:

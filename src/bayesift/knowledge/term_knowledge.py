@@ -381,11 +381,11 @@ def _read_descriptions(descriptions: Mapping[str, Any]) -> Iterator[tuple[str, D
         yield category, _read(Description, value, f"description of category {category!r}")
 
 
-def _read(kind: type[Statement], value: Any, place: str) -> Statement:
+def _read(kind: type[Statement], value: Any, where: str) -> Statement:
     try:
         statement: Statement = kind.of_plain(value)
     except DataError as error:
-        raise DataError(f"{place}: {error}") from error
+        raise DataError(f"{where}: {error}") from error
     return statement
 
 

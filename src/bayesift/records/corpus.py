@@ -14,7 +14,7 @@ from scipy import sparse
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.records.document import Document, Note, Problem
+from bayesift.records.document import Document, Note, ReadingProblem
 from bayesift.records.table import DocumentTable, csr_of, hashed_bytes
 from bayesift.threads import computed_once
 
@@ -56,7 +56,7 @@ class Corpus:
     name: str = ""
     parents: Mapping[str, str] = field(default_factory=dict)
     vectors: sparse.csr_array | None = None
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ReadingProblem, ...] = ()
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
@@ -204,12 +204,12 @@ class Corpus:
 
     def select(self, rows: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.int64]]) -> Corpus:
         """Return the corpus of the documents in these rows, with all categories."""
-        places = np.asarray(rows, dtype=np.int64)
-        vectors = None if self.vectors is None else self.vectors[places]
+        indices = np.asarray(rows, dtype=np.int64)
+        vectors = None if self.vectors is None else self.vectors[indices]
         if isinstance(self.documents, DocumentTable):
-            return replace(self, documents=self.documents.select(places), vectors=vectors)
+            return replace(self, documents=self.documents.select(indices), vectors=vectors)
         return replace(
-            self, documents=tuple(self.documents[i] for i in places.tolist()), vectors=vectors
+            self, documents=tuple(self.documents[i] for i in indices.tolist()), vectors=vectors
         )
 
     def split(self, name: str) -> Corpus:

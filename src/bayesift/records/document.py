@@ -43,8 +43,8 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """A skipped record: its place, and what is wrong with it."""
+class ReadingProblem:
+    """A skipped record: its file and line, and what is wrong with it."""
 
     file: str
     line: int | None

@@ -62,8 +62,8 @@ class DocumentTable(Sequence[Document]):
 
         made = list(documents)
         names = tuple(sorted({name for document in made for name in document.categories}))
-        place = {name: j for j, name in enumerate(names)}
-        codes = [place[name] for document in made for name in document.categories]
+        column_of = {name: j for j, name in enumerate(names)}
+        codes = [column_of[name] for document in made for name in document.categories]
         return cls(
             pa.chunked_array([pa.array([document.id for document in made], pa.string())]),
             pa.chunked_array([pa.array([document.text for document in made], pa.large_string())]),
@@ -115,16 +115,16 @@ class DocumentTable(Sequence[Document]):
             yield from self._made(slice(start, start + _BATCH))
 
     @overload
-    def __getitem__(self, place: int) -> Document: ...
+    def __getitem__(self, index: int) -> Document: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[Document, ...]: ...
-    def __getitem__(self, place: int | slice) -> Document | tuple[Document, ...]:
-        if isinstance(place, slice):
-            start, stop, step = place.indices(len(self))
+    def __getitem__(self, index: slice) -> tuple[Document, ...]: ...
+    def __getitem__(self, index: int | slice) -> Document | tuple[Document, ...]:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
             if step == 1:
                 return self._made(slice(start, stop))
             return self.select(np.arange(start, stop, step))._made(slice(None))
-        row = range(len(self))[place]  # refuses what is out of range
+        row = range(len(self))[index]  # refuses what is out of range
         return self._made(slice(row, row + 1))[0]
 
     def _made(self, rows: slice) -> tuple[Document, ...]:
@@ -186,11 +186,11 @@ class DocumentTable(Sequence[Document]):
         """Return the table with these categories only, in this order."""
         if tuple(categories) == self.categories:
             return self
-        place = {name: j for j, name in enumerate(categories)}
-        columns = np.array([place.get(name, -1) for name in self.categories], dtype=np.int32)
+        column_of = {name: j for j, name in enumerate(categories)}
+        columns = np.array([column_of.get(name, -1) for name in self.categories], dtype=np.int32)
         codes = columns[self.labels.indices]
         kept = np.concatenate([[0], np.cumsum(codes >= 0)])[self.labels.indptr]
-        labels = csr_of(codes[codes >= 0], np.diff(kept), len(place))
+        labels = csr_of(codes[codes >= 0], np.diff(kept), len(column_of))
         return replace(self, labels=labels, categories=tuple(categories))
 
     def hashed_parts(self) -> Iterator[Any]:

@@ -69,7 +69,7 @@ _SPECIAL = re.compile(r"[\\{}$&%#_^~]")
 _ESCAPES = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
 # Escaped characters stand here while braces and dollars are removed.
 _KEPT = {character: chr(0xE000 + i) for i, character in enumerate("{}$&%#_\\^~")}
-_BACK = {ord(place): character for character, place in _KEPT.items()}
+_BACK = {ord(placeholder): character for character, placeholder in _KEPT.items()}
 
 
 def plain_text(text: str) -> str:
@@ -200,11 +200,11 @@ def read_bibtex(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[En
     text = "\n".join(line for _, line in lines)
     starts = list(_START.finditer(text))
     macros: dict[str, str] = {}
-    line, place = 1, 0
+    line, position = 1, 0
     for start, following in zip(
         starts, [*(match.start() for match in starts[1:]), len(text)], strict=True
     ):
-        line, place = line + text.count("\n", place, start.end()), start.end()
+        line, position = line + text.count("\n", position, start.end()), start.end()
         kind, body = start[1], text[start.end() : following]
         if kind.lower() == "string":
             macros |= {name.lower(): value for name, value in _Body(body, macros).fields()}
@@ -223,7 +223,7 @@ class _Body:
     def __init__(self, text: str, macros: dict[str, str]) -> None:
         self.text = text
         self.macros = macros
-        self.place = 0
+        self.position = 0
         self.problems: list[str] = []
 
     def key(self) -> str:
@@ -231,20 +231,20 @@ class _Body:
         if match is None or _NAME.match(self.text):
             self.problems.append("no key")
             return ""
-        self.place = match.end()
+        self.position = match.end()
         return match[1]
 
     def fields(self) -> list[tuple[str, str]]:
         found: list[tuple[str, str]] = []
-        while (match := _NAME.match(self.text, self.place)) is not None:
-            self.place = match.end()
+        while (match := _NAME.match(self.text, self.position)) is not None:
+            self.position = match.end()
             found.append((match[1], self._value()))
             self._skip_rest()
-        if self.text[self.place :].strip().strip("{}(), \n"):
-            rest = tidy(self.text[self.place :])
+        if self.text[self.position :].strip().strip("{}(), \n"):
+            rest = tidy(self.text[self.position :])
             self.problems.append(f"{rest[:40]!r} is not understood; kept as a field without a name")
             found.append(("", rest))
-        elif not re.match(r"[\s,]*[})]", self.text[self.place :]):
+        elif not re.match(r"[\s,]*[})]", self.text[self.position :]):
             self.problems.append("no closing brace")
         return found
 
@@ -252,23 +252,23 @@ class _Body:
         parts = []
         while True:
             parts.append(self._part())
-            match = re.compile(r"\s*#\s*").match(self.text, self.place)
+            match = re.compile(r"\s*#\s*").match(self.text, self.position)
             if match is None:
                 return "".join(parts)
-            self.place = match.end()
+            self.position = match.end()
 
     def _part(self) -> str:
-        opening = self.text[self.place : self.place + 1]
+        opening = self.text[self.position : self.position + 1]
         if opening in ("{", '"'):
             return self._delimited(opening)
-        match = _BARE.match(self.text, self.place)
+        match = _BARE.match(self.text, self.position)
         if match is None:
             return ""
-        self.place = match.end()
+        self.position = match.end()
         return self.macros.get(match[0].lower(), match[0])
 
     def _delimited(self, opening: str) -> str:
-        start, depth = self.place + 1, 0
+        start, depth = self.position + 1, 0
         for match in re.compile(r"\\.|[{}\"]", re.DOTALL).finditer(self.text, start):
             character = match[0]
             if depth == 0 and character == ("}" if opening == "{" else '"'):
@@ -276,7 +276,7 @@ class _Body:
                     self.text, start, match.start()
                 ):
                     break  # the brace of the entry closes this value, which holds further fields
-                self.place = match.end()
+                self.position = match.end()
                 return self.text[start : match.start()]
             depth += {"{": 1, "}": -1}.get(character, 0)
             if depth < 0:
@@ -284,22 +284,22 @@ class _Body:
         # Unbalanced: up to the next line that begins a field, or to the end.
         cut = _NEXT.search(self.text, start)
         self.problems.append("unbalanced braces or quotes")
-        self.place = cut.start() if cut else len(self.text)
-        value = self.text[start : self.place].rstrip()
+        self.position = cut.start() if cut else len(self.text)
+        value = self.text[start : self.position].rstrip()
         return value.removesuffix("}").rstrip().rstrip('}",') if not cut else value.rstrip('",')
 
     def _skip_rest(self) -> None:
         """Pass over what stands between a value and the next comma, if a field follows."""
         if not re.compile(r"\s*(?:,|[})]\s*\Z|[})]|[A-Za-z][\w-]*\s*=|\Z)").match(
-            self.text, self.place
+            self.text, self.position
         ):
-            cut = _NEXT.search(self.text, self.place)
+            cut = _NEXT.search(self.text, self.position)
             if cut:
                 self.problems.append(
-                    f"{tidy(self.text[self.place : cut.start()])[:40]!r} is not understood, left "
+                    f"{tidy(self.text[self.position : cut.start()])[:40]!r} is not understood, left "
                     "out"
                 )
-                self.place = cut.start()
+                self.position = cut.start()
 
 
 def write_bibtex(records: Iterable[Fields], stream: IO[str]) -> None:

@@ -20,7 +20,7 @@ from bayesift.references.layout import (
     split_names,
     write_judgements,
 )
-from bayesift.references.lines import Block, Entry, Report, bounded_records
+from bayesift.references.lines import Entry, RecordLines, Report, bounded_records
 from bayesift.references.reference import Fields, Reference
 
 _WEB_OF_SCIENCE_TAG = re.compile(r"([A-Z][A-Z0-9])(?: (.*)|)$")
@@ -168,7 +168,7 @@ def is_cochrane(head: str) -> bool:
 
 def read_cochrane(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
     """Read records; one that lacks its first line is reported and read."""
-    block = Block()
+    block = RecordLines()
     started = False
     for number, line in lines:
         match = _COCHRANE_TAG.match(line)

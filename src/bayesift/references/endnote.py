@@ -20,7 +20,7 @@ from bayesift.references.layout import (
     first,
     write_judgements,
 )
-from bayesift.references.lines import Block, Entry, Report
+from bayesift.references.lines import Entry, RecordLines, Report
 from bayesift.references.reference import Fields, Reference, normalise_pmid
 
 _TAG = re.compile(r"%([A-Z0-9@!#$&()*+^<=>?\[~])(?:[ \t](.*)|)$")
@@ -76,7 +76,7 @@ def is_enw(head: str) -> bool:
 
 def read_enw(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
     """Read records of tagged text; one that lacks %0 is reported and read."""
-    block = Block()
+    block = RecordLines()
     for number, line in lines:
         match = _TAG.match(line)
         if match is not None:

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from bayesift.errors import DataError, RequestError
 from bayesift.files import whole_file
-from bayesift.records import Corpus, Note, Problem
+from bayesift.records import Corpus, Note, ReadingProblem
 from bayesift.records.document import RECORDS
 from bayesift.references.arrow import write_json_lines, write_parquet
 from bayesift.references.bibtex import BIBTEX, is_bibtex, read_bibtex, write_bibtex
@@ -156,8 +156,8 @@ def read_references(paths: str | Path | Source | Iterable[str | Path]) -> Refere
     """
     given = [paths] if isinstance(paths, str | Path | Source) else paths
     references: list[Reference] = []
-    problems: list[Problem] = []
-    refused: list[Problem] = []
+    problems: list[ReadingProblem] = []
+    refused: list[ReadingProblem] = []
     files = []
     for path in given:
         source = path if isinstance(path, Source) else Source.of(Path(path))
@@ -226,7 +226,10 @@ def _recognise_text(source: Source) -> str | None:
 
 
 def _read_file(
-    source: Source, references: list[Reference], problems: list[Problem], refused: list[Problem]
+    source: Source,
+    references: list[Reference],
+    problems: list[ReadingProblem],
+    refused: list[ReadingProblem],
 ) -> SourceFile:
     """Add what a file holds to the lists."""
     path = source.path
@@ -236,7 +239,7 @@ def _read_file(
     counts = [len(references), len(refused)]
 
     def report(line: int, message: str, *, lost: int = 0) -> None:
-        problems.append(Problem(str(path), line or None, message))
+        problems.append(ReadingProblem(str(path), line or None, message))
         refused.extend(problems[-1:] * lost)
 
     # Tables have a reader of their own, which notes the encoding itself.

@@ -86,7 +86,7 @@ class Input:
                 yield number, line.rstrip("\n")
 
 
-class Block:
+class RecordLines:
     """Collects the fields of one record from its lines, which are joined by `separator`."""
 
     def __init__(self, separator: str = "\n") -> None:
@@ -164,7 +164,7 @@ def bounded_records(
 
     Lines before a record, such as "Record #3 of 18", are kept in a field without a tag.
     """
-    block, heading = Block(), Block()
+    block, heading = RecordLines(), RecordLines()
     for number, line in lines:
         tag, value = parse(line) or ("", "")
         name = tag.upper()

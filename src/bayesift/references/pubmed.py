@@ -26,7 +26,7 @@ from bayesift.references.layout import (
     split_names,
     write_judgements,
 )
-from bayesift.references.lines import Block, Entry, Report
+from bayesift.references.lines import Entry, RecordLines, Report
 from bayesift.references.reference import (
     Fields,
     Reference,
@@ -82,7 +82,7 @@ def is_medline(head: str) -> bool:
 
 def read_medline(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
     """Read records of MEDLINE; one that lacks PMID is reported and read."""
-    block = Block(" ")
+    block = RecordLines(" ")
     after_blank = True
     for number, line in lines:
         match = _TAG.match(line)
@@ -248,9 +248,9 @@ def _joined(element: Element) -> Iterator[tuple[str, str]]:
 
 def refine_pubmed_xml(parts: Parts, values: Values) -> None:
     """Join the date of publication, whose parts are separate elements."""
-    place = f"{_ARTICLE}/JOURNAL/JOURNALISSUE/PUBDATE/"
+    path = f"{_ARTICLE}/JOURNAL/JOURNALISSUE/PUBDATE/"
     names = ("YEAR", "MEDLINEDATE", "MONTH", "DAY")
-    texts = [first(values, (place + name,)) for name in names]
+    texts = [first(values, (path + name,)) for name in names]
     parts["year"] = parse_year(" ".join(texts))
     if texts[2].isdecimal():
         parts["date"] = parse_date("-".join(filter(None, (texts[0], *texts[2:]))))
@@ -317,13 +317,13 @@ def _entry(number: int, block: list[str], report: Report) -> Entry:
     if len(paragraphs) == 1:
         return Entry(number, tuple(_summary(tidy(paragraphs[0]))))
     fields = [("citation", tidy(paragraphs[0])), ("title", tidy(paragraphs[1]))]
-    for place, paragraph in enumerate(paragraphs[2:]):
+    for number, paragraph in enumerate(paragraphs[2:]):
         identifiers = [
             match for line in paragraph.split("\n") if (match := _IDENTIFIER.match(line.strip()))
         ]
         if identifiers:
             fields += [(match[1], match[2].split(" ")[0]) for match in identifiers]
-        elif place == 0 and not _ASIDE.match(paragraph) and len(paragraphs) > 3:
+        elif number == 0 and not _ASIDE.match(paragraph) and len(paragraphs) > 3:
             fields.append(("authors", tidy(paragraph)))
         else:
             fields.append(("aside" if _ASIDE.match(paragraph) else "abstract", tidy(paragraph)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, overload
 
-from bayesift.records import Document, Note, Problem
+from bayesift.records import Document, Note, ReadingProblem
 
 Verdict = Literal["included", "excluded", "maybe"]
 Fields: TypeAlias = tuple[tuple[str, Any], ...]
@@ -185,8 +185,8 @@ class ReferenceList(Sequence[Reference]):
 
     references: tuple[Reference, ...]
     files: tuple[SourceFile, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    refused: tuple[Problem, ...] = ()
+    problems: tuple[ReadingProblem, ...] = ()
+    refused: tuple[ReadingProblem, ...] = ()
 
     def __len__(self) -> int:
         return len(self.references)
@@ -244,7 +244,7 @@ def normalise_pmid(text: str) -> str:
 def tidy(text: str) -> str:
     """Replace runs of white space by single spaces.
 
-    The same object is returned if there are none, to save memory.
+    A text without such runs is returned itself, to save memory.
     """
     tidied = " ".join(text.split())
     return text if tidied == text else tidied

@@ -156,13 +156,13 @@ def decode_cell(column: str, value: Any) -> Iterator[tuple[str, str]]:
         yield column, match[1] if match else value
     elif (
         isinstance(value, dict) and column == "abstract_inverted_index"
-    ):  # of OpenAlex: the places of each word
+    ):  # of OpenAlex: the positions of each word
         yield (
             column,
             " ".join(
                 word
                 for _, word in sorted(
-                    (place, word) for word in value for place in value[word] or ()
+                    (position, word) for word in value for position in value[word] or ()
                 )
             ),
         )
@@ -397,7 +397,7 @@ def write_excel(references: Iterable[Reference], stream: IO[bytes]) -> None:
     sheet.append(columns)
     for number, row in enumerate(rows, 2):
         cells = [_FORBIDDEN.sub(" ", row.get(name, "")) for name in columns]
-        longest = max(range(len(cells)), key=lambda place: len(cells[place]))
+        longest = max(range(len(cells)), key=lambda position: len(cells[position]))
         if len(cells[longest]) > _CELL:
             message = (
                 f"row {number}: column {columns[longest]!r} has {len(cells[longest]):,} characters"

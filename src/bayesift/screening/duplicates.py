@@ -45,7 +45,7 @@ class Duplicates:
 
     Parameters
     ----------
-    groups : the places of the records of each publication, in order of first appearance; most have
+    groups : the indices of the records of each publication, in order of first appearance; most have
         one member
     matches : the pairs that joined them
     possible : pairs that were not joined, with a probability between one half and that of joining
@@ -146,10 +146,10 @@ def candidate_pairs(columns: Fields, references: Sequence[Reference]) -> tuple[A
         MISSING,
     )
     keys = [columns.doi, columns.pmid, pages, abstracts, *_title_keys(columns)]
-    places = np.argsort(
+    order = np.argsort(
         np.argsort(np.array(columns.title_keys, dtype=object), kind="stable"), kind="stable"
     )
-    found = np.sort(np.concatenate([_pairs_of(key, places) for key in keys]))
+    found = np.sort(np.concatenate([_pairs_of(key, order) for key in keys]))
     found = found[np.append(True, found[1:] != found[:-1])] if len(found) else found
     n = max(len(columns), 1)
     return found // n, found % n
@@ -190,11 +190,11 @@ def _title_keys(columns: Fields) -> list[Array]:
     return keys
 
 
-def _pairs_of(keys: Array, places: Array) -> Array:
+def _pairs_of(keys: Array, order: Array) -> Array:
     """Find the pairs of records with the same key, as numbers i n + j with i < j."""
     n = len(keys)
     rows = np.flatnonzero(keys != MISSING)
-    rows = rows[np.lexsort((places[rows], keys[rows]))]
+    rows = rows[np.lexsort((order[rows], keys[rows]))]
     ordered = keys[rows]
     begins = (
         np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))

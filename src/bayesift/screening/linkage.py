@@ -307,10 +307,10 @@ def _journals(fields: Fields, first: Array, second: Array) -> Array:
         np.stack([fields.journal[first[open_pairs]], fields.journal[second[open_pairs]]], axis=1),
         axis=1,
     )
-    distinct, places = np.unique(pairs, axis=0, return_inverse=True)
+    distinct, inverse = np.unique(pairs, axis=0, return_inverse=True)
     same = [same_journal(fields.journals[a], fields.journals[b]) for a, b in distinct]
     if same:
-        level[open_pairs] = np.array(same, dtype=np.int64)[places.ravel()]
+        level[open_pairs] = np.array(same, dtype=np.int64)[inverse.ravel()]
     return level
 
 

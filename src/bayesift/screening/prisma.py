@@ -219,7 +219,7 @@ class FlowDiagram(Chart):
         drawn: list[Markup] = []
         top = 10
         middle = _LEFT + _BOX / 2
-        for place, (main, side) in enumerate(self.stages):
+        for number, (main, side) in enumerate(self.stages):
             lines, beside = _wrapped(main), _wrapped(side)
             height, room = _height(lines), max(_height(lines), _height(beside))
             drawn.append(_box(_LEFT, top, height, lines))
@@ -227,7 +227,7 @@ class FlowDiagram(Chart):
                 drawn.append(_box(_RIGHT, top, _height(beside), beside))
                 across = top + min(height, _height(beside)) / 2
                 drawn += _arrow(_LEFT + _BOX, across, _RIGHT, across=True)
-            if place < len(self.stages) - 1:
+            if number < len(self.stages) - 1:
                 drawn += _arrow(middle, top + height, top + room + _GAP, across=False)
             top += room + _GAP
         told = "; ".join(line for main, side in self.stages for line in (*main, *side))
@@ -294,9 +294,9 @@ def _height(lines: Sequence[str]) -> int:
 def _box(left: float, top: float, height: float, lines: Sequence[str]) -> Markup:
     frame = tag("rect", class_="box", x=left, y=top, width=_BOX, height=height, rx=4)
     texts = []
-    for place, line in enumerate(lines):
+    for number, line in enumerate(lines):
         indent = len(line) - len(line.lstrip())
-        x, y = left + _PADDING + 5 * indent, top + _PADDING + 9 + place * _LINE
+        x, y = left + _PADDING + 5 * indent, top + _PADDING + 9 + number * _LINE
         texts.append(tag("text", line.strip(), class_="axis" if not indent else "small", x=x, y=y))
     return tag("g", frame, texts)
 

@@ -106,7 +106,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class ReviewerDecision:
     """The decision of one reviewer on a record, as it holds now.
 
     Rank, score and seconds are those of the moment.
@@ -122,7 +122,7 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Note:
+class ReviewNote:
     """A note on a record."""
 
     text: str
@@ -219,14 +219,14 @@ class ReviewLog:
         self.begun_with = self.settings = settings or ProjectSettings()
         self.events: list[Event] = []
         self.records: dict[str, Record] = {}
-        self.resolutions: dict[Stage, dict[str, Judgement]] = {ABSTRACT: {}, FULL_TEXT: {}}
-        self.notes: dict[str, list[Note]] = {}
+        self.resolutions: dict[Stage, dict[str, ReviewerDecision]] = {ABSTRACT: {}, FULL_TEXT: {}}
+        self.notes: dict[str, list[ReviewNote]] = {}
         self.tags: dict[str, tuple[str, ...]] = {}
         self.full_text_places: dict[str, str] = {}
         self.words: dict[str, float] = {}
         self.prior: list[Reference] = []
         self.stopped: Event | None = None
-        self._held: dict[Stage, dict[str, dict[str, list[Judgement]]]] = {
+        self._held: dict[Stage, dict[str, dict[str, list[ReviewerDecision]]]] = {
             ABSTRACT: {},
             FULL_TEXT: {},
         }
@@ -235,18 +235,18 @@ class ReviewLog:
         self.accept(events)
 
     @property
-    def decisions(self) -> dict[str, dict[str, Judgement]]:
+    def decisions(self) -> dict[str, dict[str, ReviewerDecision]]:
         """The decisions on titles and abstracts that hold now, by record and reviewer."""
         return self.decisions_of(ABSTRACT)
 
-    def decisions_of(self, stage: Stage) -> dict[str, dict[str, Judgement]]:
+    def decisions_of(self, stage: Stage) -> dict[str, dict[str, ReviewerDecision]]:
         """Return the decisions of a stage that hold now, by record and reviewer."""
         return {
             record: {by: given[-1] for by, given in held.items()}
             for record, held in self._held[stage].items()
         }
 
-    def decisions_on(self, record: str, stage: Stage = ABSTRACT) -> dict[str, Judgement]:
+    def decisions_on(self, record: str, stage: Stage = ABSTRACT) -> dict[str, ReviewerDecision]:
         """Return the decisions on one record that hold now, by reviewer."""
         return {by: given[-1] for by, given in self._held[stage].get(record, {}).items()}
 
@@ -336,10 +336,10 @@ class ReviewLog:
                     event.type == "resolve"
                     and self.status(event.record, _stage(event)) != "conflict"
                 ):
-                    raise DataError(f"there is no conflict about record {event.record}")
+                    raise DataError(f"record {event.record} is not in conflict")
             case "undo":
                 if self.last_decision(event.by) != event.record:
-                    raise DataError("there is no decision to take back")
+                    raise DataError("no decision is left to take back")
             case "join":
                 others = [str(other) for other in data["records"]]
                 if not others or not all(
@@ -369,7 +369,7 @@ class ReviewLog:
                 self._take_back(event)
             case "note":
                 self.notes.setdefault(event.record, []).append(
-                    Note(str(data["text"]), event.by, event.at)
+                    ReviewNote(str(data["text"]), event.by, event.at)
                 )
             case "tag":
                 self.tags[event.record] = tuple(map(str, data["tags"]))
@@ -409,9 +409,9 @@ class ReviewLog:
             for other in others:
                 self._take_over(event.record, other)
         else:
-            members = [place for place, group in enumerate(self._groups) if group == record]
-            for number, place in enumerate(members[1:], max(self._groups) + 1):
-                self._groups[place] = number
+            members = [index for index, group in enumerate(self._groups) if group == record]
+            for number, index in enumerate(members[1:], max(self._groups) + 1):
+                self._groups[index] = number
         self._collect_records()
 
     def _take_over(self, record: str, other: str) -> None:
@@ -486,10 +486,10 @@ def _stage(event: Event) -> Stage:
     return stage
 
 
-def _given(event: Event) -> Judgement:
-    known = {each.name for each in fields(Judgement)} - {"at", "by", "reasons"}
+def _given(event: Event) -> ReviewerDecision:
+    known = {each.name for each in fields(ReviewerDecision)} - {"at", "by", "reasons"}
     values = {name: value for name, value in event.data.items() if name in known}
-    return Judgement(
+    return ReviewerDecision(
         at=event.at, by=event.by, reasons=tuple(event.data.get("reasons", ())), **values
     )
 

@@ -93,7 +93,7 @@ class ReviewCurve:
         """The area between the best recall curve and this one, over that between best and worst."""
         found, n = len(self.positions), self.n_documents
         if found == n:
-            raise DataError("there is no irrelevant document: the loss is not defined")
+            raise DataError("without an irrelevant document the loss is not defined")
         best = found * (n - (found - 1) / 2.0)
         area = float(np.sum(n - self.positions + 1))
         return (best - area) / (found * (n - found))
@@ -115,7 +115,7 @@ def recall_curves(curves: Mapping[str, ReviewCurve]) -> Figure:
     The best and a random order are drawn beside it.
     """
     lines: list[Layer] = []
-    for place, (name, curve) in enumerate(curves.items()):
+    for number, (name, curve) in enumerate(curves.items()):
         n, found = curve.n_documents, len(curve.positions)
         steps = [(0.0, 0.0)]
         for count, position in enumerate(curve.positions.tolist(), 1):
@@ -123,7 +123,7 @@ def recall_curves(curves: Mapping[str, ReviewCurve]) -> Figure:
         lines.append(
             Line(
                 [*steps, (1.0, 1.0)],
-                series(place),
+                series(number),
                 name,
                 f"WSS@95 {curve.work_saved_over_sampling():.3f}",
             )
@@ -210,15 +210,15 @@ def chao_rule(pool: Pool, relevant: Any, curve: ReviewCurve, *, start: Sequence[
     ----------
     pool : with two parts or more
     relevant : whether each document is relevant
-    curve : of the review, to which the places of the rule refer
+    curve : of the review, to which the positions of the rule refer
     start : the rows known before the review begins, also to the rankers
     """
     ends = np.cumsum([part.n_columns for part in pool.parts])
     columns = [slice(end - part.n_columns, end) for end, part in zip(ends, pool.parts, strict=True)]
     orders = [simulate_review(pool.X[:, some], relevant, start=start).order for some in columns]
-    places = np.full(len(relevant), -1)
-    places[_completed(curve.order, start, len(relevant))] = np.arange(curve.n_documents)
-    return Chao([places[_completed(order, start, len(relevant))] for order in orders])
+    ranks = np.full(len(relevant), -1)
+    ranks[_completed(curve.order, start, len(relevant))] = np.arange(curve.n_documents)
+    return Chao([ranks[_completed(order, start, len(relevant))] for order in orders])
 
 
 def _completed(order: Array, start: Sequence[int], n_documents: int) -> Array:

@@ -51,7 +51,7 @@ def read_members(
     `max_bytes` are refused.
     """
     if not path.exists():
-        raise DataError("there is no such file or folder", file=path)
+        raise DataError("no such file or folder", file=path)
     budget = max_bytes
     try:
         for number, (name, size, content) in enumerate(_list_members(path), 1):

@@ -98,9 +98,9 @@ class ColumnBlock:
             (),
         ]  # the last is that of missing cells
         names = tuple(sorted({name for row in held for name in row}))
-        place = {name: j for j, name in enumerate(names)}
+        column_of = {name: j for j, name in enumerate(names)}
         known = csr_of(
-            np.array([place[name] for row in held for name in row], dtype=np.int32),
+            np.array([column_of[name] for row in held for name in row], dtype=np.int32),
             [len(row) for row in held],
             len(names),
         )

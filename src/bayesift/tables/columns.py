@@ -37,7 +37,7 @@ _NUMBER = re.compile(r"[-+]?\d[\d.,:/\s-]*")  # also dates and times
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns of a table; those that are None are guessed (except a date).
+    """Names of the columns of a table; a name that is not given is guessed (except a date).
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from bayesift.errors import DataError
-from bayesift.records import Corpus, Document, Note, Problem
+from bayesift.records import Corpus, Document, Note, ReadingProblem
 
 UTF_8 = "utf-8"
 
@@ -179,13 +179,13 @@ class ProblemLog:
     """
 
     skip: bool = False
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[ReadingProblem] = field(default_factory=list)
 
     def report(self, message: str, *, file: str | Path, line: int | None = None) -> None:
         """Raise a DataError, or add the problem to the list for the caller to skip the record."""
         if not self.skip:
             raise DataError(f"{message}; --skip-bad leaves it out", file=file, line=line)
-        self.problems.append(Problem(str(file), line, message))
+        self.problems.append(ReadingProblem(str(file), line, message))
 
 
 _PROGRESS_STEP = 1000
@@ -290,7 +290,7 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
     if path.is_dir():
         raise DataError("is a folder, where a file is expected", file=path)
     if not path.exists():
-        raise DataError("there is no such file", file=path)
+        raise DataError("no such file", file=path)
     try:
         with path.open("rb") as raw, closing(_decompress(path, raw)) as stream:
             yield stream
@@ -428,4 +428,4 @@ def read_lines(
             raise DataError(message, file=path, line=count + 1) from error
         finally:
             if not source.closed:
-                text.detach()  # whoever opened the stream closes it
+                text.detach()  # the caller closes the stream

@@ -120,7 +120,7 @@ class TableReader:
 
     Attributes
     ----------
-    kind : of the table, by its first bytes and its suffix; None if it is none
+    kind : of the table, by its first bytes and its suffix; None if it is not a table
     notes : what was guessed; complete when all rows are read
     header_line : the line that names the columns, if there is one
     short_rows : lines of the rows that were filled up
@@ -349,7 +349,7 @@ class TableReader:
             names, self._repeated = name_columns(first)
         else:
             names, records = (
-                [str(place) for place in range(1, len(first) + 1)],
+                [str(number) for number in range(1, len(first) + 1)],
                 chain([(start, first)], records),
             )
         yield from self._checked(records, names, checks)

@@ -27,7 +27,7 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 
 _HEADER_WITHIN = 20  # records; lines of a title or a search may stand above the header
 _CONSISTENT = 0.8
-_RECURS = 20  # a cell that stands in every twentieth row is no name of its column
+_ROWS_PER_RECURRENCE = 20  # a cell in every twentieth row is not the name of its column
 
 
 @dataclass(frozen=True)
@@ -125,9 +125,9 @@ def name_columns(header: Sequence[str]) -> tuple[list[str], set[str]]:
     """
     names: list[str] = []
     repeated = set()
-    for place, cell in enumerate(header, 1):
-        name = cell if cell.strip() else f"column {place}"
-        times = 1 + sum(other == cell for other in header[: place - 1]) if cell.strip() else 1
+    for position, cell in enumerate(header, 1):
+        name = cell if cell.strip() else f"column {position}"
+        times = 1 + sum(other == cell for other in header[: position - 1]) if cell.strip() else 1
         if times > 1:
             repeated.add(name)
         names.append(name if times == 1 else f"{name} ({times})")
@@ -235,11 +235,11 @@ def _is_data(records: Sequence[Sequence[str]]) -> bool:
     ):
         return False
     rest = [record for record in records if record is not first]
-    enough = max(2, len(rest) // _RECURS)
+    enough = max(2, len(rest) // _ROWS_PER_RECURRENCE)
     return any(
         len(cell) <= LONGEST_LABEL
-        and sum(row[place : place + 1] == [cell] for row in rest) >= enough
-        for place, cell in enumerate(first)
+        and sum(row[position : position + 1] == [cell] for row in rest) >= enough
+        for position, cell in enumerate(first)
     )
 
 
@@ -247,7 +247,7 @@ def _is_data(records: Sequence[Sequence[str]]) -> bool:
 class RecordReader:
     """Reads the records of lines in a dialect.
 
-    `report` is told of records that cannot be read, with their line.
+    `report` takes a message about a record that cannot be read, and its line.
 
     With `pad`, a record with too few fields is filled up with empty ones, and its line listed.
     """
@@ -334,8 +334,8 @@ class RecordReader:
         if error is not None:
             self.report(f"not a delimited record ({error})", line)
             return [], 1
-        place = "the header" if self.dialect.header else "other rows"
-        self.report(f"number of fields is {len(record)}; in {place} it is {width}", line)
+        where = "the header" if self.dialect.header else "other rows"
+        self.report(f"number of fields is {len(record)}; in {where} it is {width}", line)
         return [], len(held)
 
 
@@ -558,8 +558,8 @@ def read_parquet(source: Path | BinaryIO, checks: RowChecks) -> Iterator[Row]:
 
     number = 0
     try:
-        place = source if isinstance(source, Path) else pyarrow.BufferReader(source.read())
-        with parquet.ParquetFile(place) as table:
+        given = source if isinstance(source, Path) else pyarrow.BufferReader(source.read())
+        with parquet.ParquetFile(given) as table:
             for batch in table.iter_batches(batch_size=4096):
                 for values in batch.to_pylist():
                     number += 1

@@ -131,7 +131,7 @@ class _Mixture:
 class RankDecay:
     """Model of the relevant documents still unseen in a ranked pool, by when others were found.
 
-    Finds are modelled as a Poisson process over the places t of the N in the order of reading. Its
+    Relevant documents are found by a Poisson process over the ranks t = 1 ... N of the reading. Its
     rate falls, and that of a share e of the relevant documents, which the ranking hardly sees,
     falls slowly:
 
@@ -192,7 +192,7 @@ class RankDecay:
             np.full(len(f), w / len(f)) for f, w in zip(families, _FAMILY_WEIGHTS, strict=True)
         ]
         self._falls = np.concatenate(
-            [np.full(len(f), place < 3) for place, f in enumerate(families)]
+            [np.full(len(f), number < 3) for number, f in enumerate(families)]
         )
         with np.errstate(divide="ignore"):
             tail_weights = np.log(np.array(list(tail_shares.values())) / sum(tail_shares.values()))
@@ -212,11 +212,11 @@ class RankDecay:
         The judgements are in the order of reading; without a relevant one nothing is known.
         `found_before` counts the relevant documents that the review started from.
         """
-        places, n_read = self._places(judgements)
-        unseen, k = self.n_documents - n_read, self._finds(places)
+        positions, n_read = self._positions(judgements)
+        unseen, k = self.n_documents - n_read, self._n_found(positions)
         if not k or not unseen:
             return RemainingRelevant(np.full(draws, unseen), found_before + k)
-        heights = np.cumsum(self._mixture(places, n_read).pmf(unseen))
+        heights = np.cumsum(self._mixture(positions, n_read).pmf(unseen))
         quantiles = np.searchsorted(heights, (np.arange(draws) + 0.5) / draws * heights[-1])
         return RemainingRelevant(quantiles, found_before + k)
 
@@ -227,9 +227,9 @@ class RankDecay:
 
         It is 0 before the first is found.
         """
-        places, n_read = self._places(judgements)
+        positions, n_read = self._positions(judgements)
         return self._probability(
-            places, n_read, allowed_missing(found_before + self._finds(places), recall)
+            positions, n_read, allowed_missing(found_before + self._n_found(positions), recall)
         )
 
     def estimate(
@@ -249,13 +249,13 @@ class RankDecay:
         (False, 0, 350)
         """
         check_share("confidence", confidence)
-        places, n_read = self._places(judgements)
+        positions, n_read = self._positions(judgements)
         remaining = self.remaining(judgements, found_before=found_before)
         allowed = allowed_missing(remaining.n_found, recall)
         low, high = remaining.interval(_INTERVAL)
-        weak = self._weakness(places, n_read)
+        weak = self._weakness(positions, n_read)
         finds = min(
-            self._finds(places) + 1, remaining.n_found
+            self._n_found(positions) + 1, remaining.n_found
         )  # coverage was measured from one relevant document
         return StoppingEstimate(
             n_found=remaining.n_found,
@@ -264,29 +264,29 @@ class RankDecay:
             low=low,
             high=high,
             recall=recall,
-            probability=self._probability(places, n_read, allowed),
+            probability=self._probability(positions, n_read, allowed),
             confidence=confidence,
             more_reading=self._more_reading(
-                places, n_read, allowed, sorted({*CONFIDENCES, confidence})
+                positions, n_read, allowed, sorted({*CONFIDENCES, confidence})
             ),
             weak_order=weak,
             caveat=_caveat(finds, weak, self.n_documents - n_read),
         )
 
-    def log_evidence(self, places: Array) -> Array:
+    def log_evidence(self, positions: Array) -> Array:
         """Compute the log likelihood of each tail share, given all relevant ranks of a review."""
-        fits = self._log_fits(np.asarray(places) - 1, self.n_documents)
+        fits = self._log_fits(np.asarray(positions) - 1, self.n_documents)
         prior = self._log_prior - np.logaddexp.reduce(self._log_prior, axis=1, keepdims=True)
         evidence: Array = np.logaddexp.reduce(fits + prior, axis=1)
         return evidence
 
-    def _places(self, judgements: Sequence[bool] | Array) -> tuple[Array, int]:
+    def _positions(self, judgements: Sequence[bool] | Array) -> tuple[Array, int]:
         if len(judgements) > self.n_documents:
             raise ValueError(f"{len(judgements)} judgements of {self.n_documents} documents")
         return np.flatnonzero(np.asarray(judgements, dtype=bool)), len(judgements)
 
-    def _finds(self, places: Array) -> int:
-        return len(places) + self._n_sampled
+    def _n_found(self, positions: Array) -> int:
+        return len(positions) + self._n_sampled
 
     def _shares_read(self, n_read: int) -> Array:
         """Compute S(n), tails x shapes, with the sample."""
@@ -295,44 +295,44 @@ class RankDecay:
         shares: Array = np.minimum((read + self._sampled) / (1.0 + self._sampled), 1.0)
         return shares
 
-    def _log_rates(self, places: Array) -> Array:
+    def _log_rates(self, positions: Array) -> Array:
         """Compute log prod s(t_i), tails x shapes."""
-        before = np.where(places > 0, self._sums[:, places - 1], 0.0)
-        rates = self._sums[:, places] - before
+        before = np.where(positions > 0, self._sums[:, positions - 1], 0.0)
+        rates = self._sums[:, positions] - before
         tails = self._tails[:, :, np.newaxis]
-        logs: Array = np.log((1.0 - tails) * rates + tails * np.diff(self._tail_sums)[places]).sum(
-            axis=2
-        )
+        logs: Array = np.log(
+            (1.0 - tails) * rates + tails * np.diff(self._tail_sums)[positions]
+        ).sum(axis=2)
         return logs
 
-    def _log_fits(self, places: Array, n_read: int) -> Array:
+    def _log_fits(self, positions: Array, n_read: int) -> Array:
         """Compute log prod s(t_i) / S(n)^k, tails x shapes."""
-        fitted: Array = self._log_rates(places) - self._finds(places) * np.log(
+        fitted: Array = self._log_rates(positions) - self._n_found(positions) * np.log(
             self._shares_read(n_read)
         )
         return fitted
 
-    def _posterior(self, places: Array, n_read: int) -> Array:
-        return _normalised(self._log_prior + self._log_fits(places, n_read))
+    def _posterior(self, positions: Array, n_read: int) -> Array:
+        return _normalised(self._log_prior + self._log_fits(positions, n_read))
 
-    def _mixture(self, places: Array, n_read: int) -> _Mixture:
+    def _mixture(self, positions: Array, n_read: int) -> _Mixture:
         return _mixed(
-            self._finds(places), self._posterior(places, n_read), self._shares_read(n_read)
+            self._n_found(positions), self._posterior(positions, n_read), self._shares_read(n_read)
         )
 
-    def _probability(self, places: Array, n_read: int, allowed: int) -> float:
+    def _probability(self, positions: Array, n_read: int, allowed: int) -> float:
         if n_read == self.n_documents or allowed >= self.n_documents - n_read:
             return 1.0
-        return self._mixture(places, n_read).cdf(allowed) if self._finds(places) else 0.0
+        return self._mixture(positions, n_read).cdf(allowed) if self._n_found(positions) else 0.0
 
     def _more_reading(
-        self, places: Array, n_read: int, allowed: int, wanted: Sequence[float]
+        self, positions: Array, n_read: int, allowed: int, wanted: Sequence[float]
     ) -> dict[float, int]:
         """Count further irrelevant documents needed for each probability, the lowest first."""
-        k, most = self._finds(places), max(n_read, self.n_documents - allowed)
+        k, most = self._n_found(positions), max(n_read, self.n_documents - allowed)
         if not k:
             return dict.fromkeys(wanted, most - n_read)
-        rates = self._log_prior + self._log_rates(places)
+        rates = self._log_prior + self._log_rates(positions)
 
         @cache
         def probability(n: int) -> float:
@@ -345,10 +345,10 @@ class RankDecay:
             more[sure] = low - n_read
         return more
 
-    def _weakness(self, places: Array, n_read: int) -> float:
+    def _weakness(self, positions: Array, n_read: int) -> float:
         if not n_read:
             return float(np.exp(self._log_prior)[:, ~self._falls].sum())
-        return float(self._posterior(places, n_read)[:, ~self._falls].sum())
+        return float(self._posterior(positions, n_read)[:, ~self._falls].sum())
 
 
 def _normalised(logs: Array) -> Array:
@@ -374,7 +374,7 @@ def learn_tail_shares(reviews: Sequence[tuple[Sequence[Array], int]]) -> dict[fl
     logs = np.zeros(len(shares))
     for orders, n_documents in reviews:
         decay = RankDecay(n_documents, tail_shares=shares)
-        logs += np.mean([decay.log_evidence(places) for places in orders], axis=0)
+        logs += np.mean([decay.log_evidence(positions) for positions in orders], axis=0)
     weights = np.exp(logs - logs.max())
     return dict(zip(shares, (weights / weights.sum()).tolist(), strict=True))
 

@@ -42,18 +42,18 @@ class StoppingRule(Protocol):
 
 
 @dataclass(frozen=True)
-class Posterior:
+class PosteriorRule:
     """Stop when the recall is reached with the wanted probability, by the posterior of `RankDecay`.
 
-    Statement: P(recall >= r) >= confidence, given the finds; none before ten finds. Assumes that
-    finds become rarer as in one of the shapes of the model, with a tail that the ranking cannot
-    see. Costs no reading of its own, but that of `sample_share` of the documents, which are drawn
+    Statement: P(recall >= r) >= confidence, given what was found; none before ten relevant
+    documents. Assumes that they become rarer as in one of the shapes of the model, with a tail
+    that the ranking cannot see. Costs no reading of its own, but that of `sample_share` of the documents, which are drawn
     at random and read first: they say how many are relevant in all, whatever the ranking is worth.
 
     Examples
     --------
     >>> hits = np.array([True] * 40 + [False] * 960)
-    >>> Posterior().stop(hits).recall
+    >>> PosteriorRule().stop(hits).recall
     1.0
     """
 
@@ -83,7 +83,7 @@ class Posterior:
 
 
 @dataclass(frozen=True)
-class Sample:
+class SampleRule:
     """Read in ranked order until the recall has the chance `switch`, then at random to a proof.
 
     Statement: recall >= r with this confidence, whatever the ranking is worth and however often one
@@ -114,9 +114,9 @@ class Sample:
 class CallaghanMuellerHansen:
     """Stop when a run of documents read last, taken for a random sample, shows the recall.
 
-    Callaghan & Müller-Hansen (2020), with ranked reading in place of their final random sample: the
+    Callaghan & Müller-Hansen (2020), with ranked reading instead of their final random sample: the
     smallest hypergeometric p-value over all beginnings of the run. Statement: recall >= r with this
-    confidence at one look, for one run. Assumes that the ranking is no worse than chance. The many
+    confidence at one look, for one run. Assumes that the ranking is at least as good as chance. The many
     looks and runs are not accounted for; `corrected` divides the level among looks and runs (alpha
     6 / (pi^2 j^2) for the j-th look, equally over its runs). Costs much reading, because finds in
     ranked order are sooner than at random.
@@ -148,10 +148,10 @@ class CallaghanMuellerHansen:
 
 @dataclass(frozen=True)
 class PointProcess:
-    """Stop when the finds expected of an inhomogeneous Poisson process leave the recall reached.
+    """Stop when an inhomogeneous Poisson process expects the recall to be reached.
 
     Stevenson & Bin-Hezam (2023), rates a t^-b ("power", IP-P) or a / (1 + b t) ("hyperbolic",
-    IP-H), fitted here by maximum likelihood in place of least squares. Statement: recall >= r
+    IP-H), fitted here by maximum likelihood instead of least squares. Statement: recall >= r
     unless more are left than the Poisson quantile at this confidence, for the rate that fits best;
     its own uncertainty is left out. Assumes that rate. Costs nothing.
     """
@@ -169,11 +169,11 @@ class PointProcess:
         def reached(n: int, found: int) -> bool:
             if not found:
                 return False
-            places = np.flatnonzero(hits[:n])
+            ranks = np.flatnonzero(hits[:n])
 
             def misfit(parameter: Array) -> float:
                 fitted = self._log_rate(parameter[0], t)
-                return float(found * np.log(np.exp(fitted[:n]).sum()) - fitted[places].sum())
+                return float(found * np.log(np.exp(fitted[:n]).sum()) - fitted[ranks].sum())
 
             start[0] = float(
                 minimize(
@@ -244,8 +244,8 @@ class Safe:
         n = len(hits)
         sample = np.random.default_rng(seed).permutation(n)[: max(n // 100, 1)]
         sought = 2.0 * hits[sample].mean() * n
-        places = np.arange(1, n + 1)
-        stops = (_since_find(hits) >= self.in_a_row) & (places >= n / 10) & (places >= sought)
+        ranks = np.arange(1, n + 1)
+        stops = (_since_relevant(hits) >= self.in_a_row) & (ranks >= n / 10) & (ranks >= sought)
         read = np.zeros(n, dtype=bool)
         read[sample] = True
         read[: int(np.argmax(stops)) + 1 if stops.any() else n] = True
@@ -264,16 +264,16 @@ class InARow:
 
     def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
-        enough = np.flatnonzero(_since_find(hits) >= self.n)
+        enough = np.flatnonzero(_since_relevant(hits) >= self.n)
         return _point(hits, found_before, int(enough[0]) + 1 if len(enough) else len(hits))
 
 
 @dataclass(frozen=True)
 class Knee:
-    """Stop behind the knee of the curve of finds.
+    """Stop behind the knee of the recall curve.
 
-    Cormack & Grossman (2016): where the slope up to some place, over the slope after it, is at
-    least 156 - min(finds, 150). Statement: high recall with high probability, as measured by its
+    Cormack & Grossman (2016): where the slope up to some rank, over the slope after it, is at
+    least 156 - min(relevant, 150). Statement: high recall with high probability, as measured by its
     authors on collections with many relevant documents. Assumes that the curve has a knee. Costs
     about as much again as was read up to it.
     """
@@ -357,8 +357,8 @@ def chao_limit(by_one: int, by_two: int, confidence: float) -> float:
 
 STOPPING_RULES: Mapping[str, StoppingRule] = MappingProxyType(
     {
-        "posterior": Posterior(),
-        "sample check": Sample(),
+        "posterior": PosteriorRule(),
+        "sample check": SampleRule(),
         "Callaghan & Müller-Hansen": CallaghanMuellerHansen(),
         "the same, corrected": CallaghanMuellerHansen(corrected=True),
         "IP-P": PointProcess("power"),
@@ -371,10 +371,10 @@ STOPPING_RULES: Mapping[str, StoppingRule] = MappingProxyType(
 )
 
 
-def _since_find(hits: Array) -> Array:
+def _since_relevant(hits: Array) -> Array:
     """Count irrelevant documents read in a row, at every rank."""
-    places = np.arange(1, len(hits) + 1)
-    since: Array = places - np.maximum.accumulate(np.where(hits, places, 0))
+    ranks = np.arange(1, len(hits) + 1)
+    since: Array = ranks - np.maximum.accumulate(np.where(hits, ranks, 0))
     return since
 
 

@@ -118,7 +118,7 @@ class SampleCheck:
 
     @property
     def recall_bound(self) -> float:
-        """At least this share of all relevant documents is found; 1 where there are none."""
+        """The share of all relevant documents that is found at least; 1 without any."""
         found, missing = self.n_found + self.n_hits, self.missing_bound
         return found / (found + missing) if found + missing else 1.0
 
