@@ -53,7 +53,7 @@ def _print_findings(corpus: Corpus, findings: tuple[Finding, ...]) -> None:
     labels = "no labels" if not corpus.categories else f"{len(corpus.categories):,} labels"
     console.print(f"[bold]{escape(corpus.name)}[/bold]: {len(corpus):,} documents, {labels}")
     if not findings:
-        console.print("nothing was found")
+        console.print("no problems found")
         return
     rows = table("", "found", "what to do", numbers=False)
     rows.expand, rows.padding = True, (0, 2, 0, 0)

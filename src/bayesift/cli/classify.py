@@ -162,7 +162,7 @@ def _check_can_abstain(
         raise DataError("a model without probabilities cannot abstain; fit another one", file=model)
     if classifier.abstention_ is None and stream:
         raise DataError(
-            "it kept no documents held out to compare one document with; fit --model auto does",
+            "it holds no held-out documents to compare a document with; fit with --model auto",
             file=model,
         )
     if classifier.abstention_ is None and not quiet:

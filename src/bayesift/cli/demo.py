@@ -40,7 +40,7 @@ def demo(
     _heading(
         console,
         "Why",
-        f"what the model makes of a sentence it has never seen: [italic]{_NEWCOMER}[/italic]",
+        f"how the model classifies a sentence it has never seen: [italic]{_NEWCOMER}[/italic]",
     )
     print_explanation(console, classifier.explain(_NEWCOMER, top=6))
     _report(console, classifier, evaluation, out / "report.html")

@@ -110,7 +110,7 @@ def _warn(classifier: TextClassifier, evaluation: Evaluation) -> None:
         and classifier.corpus_.get("fingerprint") == evaluation.corpus.fingerprint
     ):
         print(
-            "these are the documents the model was trained on: the scores say little",
+            "the model was trained on these documents, so the scores are too good",
             file=sys.stderr,
         )
     if evaluation.unknown_labels:

@@ -45,8 +45,8 @@ def run(
         bool,
         Option(
             "--from-start",
-            help="The input starts from its beginning: skip the lines read before, and write no "
-            "answer twice.",
+            help="The input starts from its beginning again: skip lines that were read before, and "
+            "write no answer twice.",
         ),
     ] = False,
     stream: Annotated[
@@ -97,7 +97,7 @@ def _open(folder: Path, profiles: Path, *, from_start: bool, quiet: bool) -> Ope
         and not quiet
     ):
         print(
-            f"resumes after line {opened.position:,}; answers that an earlier run wrote after it "
+            f"continues after line {opened.position:,}; answers that an earlier run wrote after it "
             "are repeated",
             file=sys.stderr,
         )
@@ -198,8 +198,8 @@ class ProfileOptions:
     model: Annotated[
         str,
         Option(
-            help="What decides: perceptron, or stack, which mixes it with an online stack over "
-            "all words."
+            help="Model that decides: perceptron, or stack, which adds an online stack over all "
+            "words."
         ),
     ] = "perceptron"
     seed: Annotated[int, Option(help="Random seed.")] = 0

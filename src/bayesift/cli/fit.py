@@ -40,26 +40,29 @@ class ModelOptions:
     model: Annotated[
         str | None,
         Option(
-            help="The learner; `bayesift models` lists them. auto by default, naive-bayes on "
+            help="Name of the learner, see `bayesift models`. Default: auto, or naive-bayes on "
             "Spark and out of core."
         ),
     ] = None
     effort: Annotated[
-        str | None, Option(help="How much auto tries: quick, normal (the default) or thorough.")
+        str | None, Option(help="How many models auto tries: quick, normal (default) or thorough.")
     ] = None
     budget: Annotated[
         float | None,
-        Option(help="Seconds that auto should stay within, by trying less.", metavar="SECONDS"),
+        Option(
+            help="Time limit of auto in seconds; it tries fewer models to keep it.",
+            metavar="SECONDS",
+        ),
     ] = None
     knowledge: Annotated[
         Path | None,
-        Option(help="YAML or JSON file of what you know about words; for linear models."),
+        Option(help="YAML or JSON file of words that you expect to matter; for linear models."),
     ] = None
     posterior: Annotated[
         bool,
         Option(
             "--posterior",
-            help="Keep the uncertainty of each weight for explain and inspect; linear models.",
+            help="Keep the uncertainty of each weight, for explain and inspect; linear models.",
         ),
     ] = False
     prior_scale: Annotated[
@@ -124,7 +127,7 @@ def fit(
         bool,
         Option(
             "--bundle-vectors",
-            help="Put the word vectors into the model file; done for those of --vectors.",
+            help="Store the word vectors in the model file; always done with --vectors.",
         ),
     ] = False,
     out_of_core: Annotated[
@@ -186,7 +189,7 @@ def _refuse(way: str, **given: object) -> None:
     """Refuse options that a way of fitting does not take."""
     for name, value in given.items():
         if value is not None:
-            raise typer.BadParameter(f"takes no --{name}", param_hint=way)
+            raise typer.BadParameter(f"does not take --{name}", param_hint=way)
 
 
 def _fit_part(
@@ -277,33 +280,34 @@ def _save(
         return
     if classifier.coverage_ is not None:
         print(f"knowledge: {classifier.coverage_}", file=sys.stderr)
-    vectorizer, corpus = classifier.vectorizer_, classifier.corpus_
-    n_documents = corpus["documents"] if corpus else vectorizer.n_documents_ if vectorizer else 0
+    n_documents = 0
+    if classifier.corpus_:
+        n_documents = classifier.corpus_["documents"]
+    elif classifier.vectorizer_:
+        n_documents = classifier.vectorizer_.n_documents_
     print(
-        f"{output}: {model} learned from {n_documents:,} documents, "
-        f"{len(classifier.categories_):,} categories, "
-        f"{classifier.estimator_.n_features_in_:,} terms in {seconds:.1f} s"
+        f"{output}: {model}, learned from {n_documents:,} documents in "
+        f"{len(classifier.categories_):,} categories ({classifier.estimator_.n_features_in_:,} "
+        f"terms) in {seconds:.1f} s"
     )
-    for line in _statement(classifier):
-        print(line)
+    _print_quality(classifier)
     print(f"next: bayesift classify {shlex.quote(str(output))} NEW_TEXTS -o answers.csv")
 
 
-def _statement(classifier: TextClassifier) -> list[str]:
-    """Describe what auto chose and its expected quality; nothing for other models."""
+def _print_quality(classifier: TextClassifier) -> None:
+    """Print what auto chose and its expected quality; nothing for other models."""
     from bayesift.classifier import expected_quality
     from bayesift.models import AutoClassifier
 
     model = classifier.estimator_.estimator_
     if not isinstance(model, AutoClassifier):
-        return []
+        return
+    print(f"model: {model.describe()}")
     quality = expected_quality(classifier)
-    expect = (
-        "too few documents to say"
-        if quality is None
-        else f"{quality}, by {quality.n_documents:,} documents held out"
-    )
-    return [f"model: {model.describe()}", f"to expect: {expect}"]
+    if quality is None:
+        print("expected quality: unknown, there are too few documents")
+    else:
+        print(f"expected quality: {quality} ({quality.n_documents:,} documents held out)")
 
 
 def _number_or_name(text: str) -> float | str:

@@ -28,7 +28,7 @@ class StateOptions:
 
     state: Annotated[
         Path | None,
-        Option(help="Folder that keeps what was learned; a later run goes on from there."),
+        Option(help="Folder that keeps what was learned; a later run continues from it."),
     ] = None
     save_every: Annotated[int, Option(help="Lines between two snapshots of the state.", min=1)] = (
         20_000
@@ -62,8 +62,7 @@ class AnswerOptions:
     drift: Annotated[
         Path | None,
         Option(
-            help="Write to this JSON file which words changed sides since when, and when "
-            "calibration slipped.",
+            help="JSON file to write: words that changed sides, and when calibration slipped.",
             dir_okay=False,
         ),
     ] = None
@@ -316,7 +315,7 @@ class _Run:
         answers = self.learner.learn(self.items(lines))
         for name in filter(None, self.learner.unknown):
             message = (
-                f"document {name!r} was judged, but has not come, was judged before, or "
+                f"document {name!r} was judged, but it is unknown, was judged before, or "
                 "waited too long"
             )
             if not self._skip_bad:
@@ -329,7 +328,7 @@ class _Run:
         """Say where a run goes on."""
         self.progress.skip(self.learner)
         if self.learner.n_lines and not quiet:
-            print(f"goes on after line {self.learner.n_lines:,}", file=sys.stderr)
+            print(f"continues after line {self.learner.n_lines:,}", file=sys.stderr)
 
     def tell(self, *, quiet: bool) -> None:
         """Say what was done."""

@@ -332,9 +332,8 @@ class LearnerOptions:
     vectors: Annotated[
         str | None,
         Option(
-            help="Word vectors to use beside words: a file or folder, or none. By default those "
-            "of the extra "
-            "embeddings, where it is installed and the model is auto.",
+            help="Word vectors to add to the words: a file or folder, or none. Default: those of "
+            "the extra embeddings, if it is installed and the model is auto.",
             metavar="PATH",
         ),
     ] = None
@@ -342,7 +341,7 @@ class LearnerOptions:
         bool,
         Option(
             "--characters",
-            help="Put n-grams of 3 to 5 characters beside words; auto uses them if they help.",
+            help="Add n-grams of 3 to 5 characters to the words; auto uses them if they help.",
         ),
     ] = False
     strip_html: Annotated[

@@ -81,7 +81,7 @@ def run(commands: typer.Typer, arguments: Sequence[str] | None = None) -> NoRetu
         where = f"{error.filename}: " if error.filename else ""
         _fail(name, f"{where}{error.strerror or error}", 1)
     except MemoryError:
-        _fail(name, "there is not enough memory", 1)
+        _fail(name, "not enough memory", 1)
     except (typer.Abort, KeyboardInterrupt):
         code = _INTERRUPTED
     if code == _INTERRUPTED:

@@ -67,7 +67,8 @@ def open_review(
         ),
     ] = None,
     query: Annotated[
-        str, Option(help="What is looked for, in words; ranks records before the first decision.")
+        str,
+        Option(help="Description of what you look for; ranks records before the first decision."),
     ] = "",
     criteria: Annotated[
         Path | None,
@@ -92,20 +93,21 @@ def open_review(
         bool, Option("--keep-duplicates", help="Do not join duplicates.")
     ] = False,
     ignore_decisions: Annotated[
-        bool, Option("--ignore-decisions", help="Screen anew what the files say was decided.")
+        bool, Option("--ignore-decisions", help="Do not use decisions that come with the files.")
     ] = False,
     serve: Annotated[
         bool, Option("--serve", help="Open the review on a web page instead of the terminal.")
     ] = False,
     port: Annotated[int, Option(help="Port of the page.", min=1, max=65535)] = 8765,
     plain: Annotated[
-        bool, Option("--plain", help="Read commands line by line, as when input is no terminal.")
+        bool,
+        Option("--plain", help="Read commands line by line, as when the input is not a terminal."),
     ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Screen records in the terminal, or on a web page.
 
-    Begins a new project, or goes on with one. Every decision is on disk before the next record is
+    Starts a new project, or continues one. Every decision is saved before the next record is
     shown.
     """
     from bayesift.cli.screen_terminal import screen_in_terminal, screen_line_by_line
@@ -127,7 +129,7 @@ def open_review(
                 quiet=quiet,
             )
         elif not quiet:
-            print(f"going on with {folder}; the files are not read again", file=sys.stderr)
+            print(f"continuing {folder}; the files are not read again", file=sys.stderr)
     name = reviewer or _account()
     with _opened(folder) as project:
         if criteria is not None or query:
@@ -229,7 +231,7 @@ def _begin(
             )
         if n_decided:
             print(
-                f"  {n_decided:,} decisions came with the files; --ignore-decisions screens anew",
+                f"  {n_decided:,} decisions were read from the files (--ignore-decisions to screen again)",
                 file=sys.stderr,
             )
 
@@ -282,7 +284,7 @@ def _read_criteria(path: Path) -> tuple[str, tuple[str, ...]]:
 
 def _check_unchanged(project: Project, query: str) -> None:
     if query and query != project.settings.query:
-        print("the project keeps the query that it was begun with", file=sys.stderr)
+        print("the project keeps its first query; --query is ignored", file=sys.stderr)
 
 
 def _keep_prior(project: Project, reviewer: str, labelled: list[Reference]) -> None:

@@ -38,12 +38,12 @@ _VERDICTS: dict[str, Verdict] = {"include": "included", "exclude": "excluded", "
 _LINE_HELP = """include | exclude [REASON] | maybe   decide (i, e, m)
 note TEXT                            keep a note (n)
 undo                                 take back the last decision (u)
-skip                                 show it again after all others (s)
+skip                                 show this record again after all others (s)
 search WORDS                         list records that hold all words (/)
 open NUMBER                          show this record
-words WORD=STRENGTH ...              say which words speak for relevance, or against it (below 0)
+words WORD=STRENGTH ...              words for relevance, or (below 0) against it
 split                                the sources of this record are different publications
-status                               progress, and what is left
+status                               progress, and how many relevant records may be left
 help | quit                          (? q)"""
 _SHORT = {
     "i": "include",

@@ -146,7 +146,7 @@ def _store(data: Path, database: str | None) -> Iterator[Store]:
     from bayesift.service.db.database import FILE, open_store
 
     if database is None and not (data / FILE).is_file():
-        raise DataError("holds no service; bayesift serve makes one", file=data)
+        raise DataError("is not the folder of a service; bayesift serve makes one", file=data)
     with open_store(data, database) as store:
         yield store
 

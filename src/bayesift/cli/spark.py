@@ -38,7 +38,7 @@ def session(master: str, *, quiet: bool) -> Iterator[SparkSession]:
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark", "py4j")):
             raise
-        raise DataError(f"Spark gave up: {_first_line(error)}") from error
+        raise DataError(f"Spark failed: {_first_line(error)}") from error
     finally:
         if running is None:
             spark.stop()
@@ -86,7 +86,7 @@ def classify_on_spark(
             "Spark reads and writes Parquet: name INPUT and --output", param_hint="--engine"
         )
     if output.exists():
-        raise DataError("is there already; Spark writes a new folder", file=output)
+        raise DataError("exists; Spark needs the name of a new folder", file=output)
     classifier = TextClassifier.load(model)
     with session(master, quiet=quiet) as spark:
         n_documents, n_errors = _classify(spark, classifier, documents, output, top, wanted)

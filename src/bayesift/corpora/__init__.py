@@ -20,8 +20,8 @@ from bayesift.corpora.summary import CorpusSummary, summarise
 
 __all__ = [
     "CATALOGUE",
-    "CorpusSummary",
     "CatalogueEntry",
+    "CorpusSummary",
     "Finding",
     "Topic",
     "check_corpus",
