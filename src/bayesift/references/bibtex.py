@@ -17,9 +17,12 @@ from bayesift.references.layout import (
     Parts,
     Values,
     all_of,
+    express,
     first,
+    pair_table,
     parse_date,
     split_names,
+    tag_table,
     write_judgements,
 )
 from bayesift.references.lines import Entry, Report
@@ -122,70 +125,66 @@ _VERBATIM = frozenset(
 )
 _SKIPPED = frozenset({"comment", "preamble", "string"})
 
-_TYPES = {
-    "article": "JOUR",
-    "inproceedings": "CONF",
-    "conference": "CONF",
-    "incollection": "CHAP",
-    "inbook": "CHAP",
-    "book": "BOOK",
-    "proceedings": "CONF",
-    "phdthesis": "THES",
-    "mastersthesis": "THES",
-    "thesis": "THES",
-    "techreport": "RPRT",
-    "report": "RPRT",
-    "unpublished": "UNPB",
-    "online": "ELEC",
-    "electronic": "ELEC",
-    "patent": "PAT",
-    "dataset": "DATA",
-    "software": "COMP",
-    "misc": "GEN",
-}
-_NAMES = {
-    "JOUR": "article",
-    "EJOUR": "article",
-    "CONF": "inproceedings",
-    "CPAPER": "inproceedings",
-    "CHAP": "incollection",
-}
-_NAMES |= {
-    "BOOK": "book",
-    "THES": "phdthesis",
-    "RPRT": "techreport",
-    "UNPB": "unpublished",
-    "PAT": "patent",
-}
+_TYPES = pair_table(
+    """
+    article = JOUR
+    inproceedings = CONF
+    conference = CONF
+    incollection = CHAP
+    inbook = CHAP
+    book = BOOK
+    proceedings = CONF
+    phdthesis = THES
+    mastersthesis = THES
+    thesis = THES
+    techreport = RPRT
+    report = RPRT
+    unpublished = UNPB
+    online = ELEC
+    electronic = ELEC
+    patent = PAT
+    dataset = DATA
+    software = COMP
+    misc = GEN
+    """
+)
+_NAMES = pair_table(
+    """
+    JOUR = article
+    EJOUR = article
+    CONF = inproceedings
+    CPAPER = inproceedings
+    CHAP = incollection
+    BOOK = book
+    THES = phdthesis
+    RPRT = techreport
+    UNPB = unpublished
+    PAT = patent
+    """
+)
 
-TAGS = {
-    "id": ("@key",),
-    "title": ("title",),
-    "abstract": ("abstract",),
-    "authors": ("author",),
-    "year": ("year", "date"),
-    "date": ("date", "month", "day"),
-    "journal": (
-        "journal",
-        "journaltitle",
-        "booktitle",
-        "fjournal",
-        "school",
-        "institution",
-        "howpublished",
-    ),
-    "volume": ("volume",),
-    "issue": ("number", "issue"),
-    "pages": ("pages", "article-number", "eid", "articleno"),
-    "doi": ("doi",),
-    "pmid": ("pmid", "pubmedid", "pubmed_id", "pubmed-id"),
-    "keywords": ("keywords", "keyword", "author_keywords", "keywords-plus", "mendeley-tags"),
-    "url": ("url", "ee", "link", "bdsk-url-1"),
-    "language": ("language", "langid"),
-    "type": ("@type",),
-    "notes": ("note", "annote", "notes", "comment"),
-    "labels": ("groups",),
-}
+TAGS = tag_table(
+    """
+    id       @key
+    title    title
+    abstract abstract
+    authors  author
+    year     year date
+    date     date month day
+    journal  journal journaltitle booktitle fjournal school institution howpublished
+    volume   volume
+    issue    number issue
+    pages    pages article-number eid articleno
+    doi      doi
+    pmid     pmid pubmedid pubmed_id pubmed-id
+    keywords keywords keyword author_keywords keywords-plus mendeley-tags
+    url      url ee link bdsk-url-1
+    language language langid
+    type     @type
+    notes    note annote notes comment
+    labels   groups
+    """
+)
 
 
 def is_bibtex(head: str) -> bool:
@@ -388,37 +387,48 @@ def split_authors(text: str) -> tuple[str, ...]:
     return tuple(name for part in names if (name := tidy(plain_text(part))))
 
 
+_WRITTEN = pair_table(
+    """
+    type = @type
+    id = @key
+    title = title
+    authors = author
+    journal = journal
+    year = year
+    date = date
+    volume = volume
+    issue = number
+    pages = pages
+    doi = doi
+    pmid = pmid
+    url = url
+    language = language
+    keywords = keywords
+    abstract = abstract
+    notes = note
+    """
+)
+
+
 def express_bibtex(reference: Reference) -> dict[str, Pairs]:
     """Convert the parts of a record to fields of BibTeX."""
-    chapter = reference.type in ("CONF", "CPAPER", "CHAP")
-    names = (
-        f"{{{latex_text(name)}}}" if " and " in name else latex_text(name)
-        for name in reference.authors
-    )
-    judgements = write_judgements(reference)
-    known = {
+    authors = map(latex_text, reference.authors)
+    names = [f"{{{name}}}" if " and " in name else name for name in authors]
+    others = {
         "type": [("@type", _NAMES.get(reference.type, "misc"))],
-        "id": [("@key", reference.id)],
-        "title": [("title", latex_text(reference.title))],
         "authors": [("author", " and ".join(names))],
-        "journal": [("booktitle" if chapter else "journal", latex_text(reference.journal))],
-        "year": [("year", str(reference.year or ""))],
-        "date": [("date", reference.date if len(reference.date) > 4 else "")],
-        "volume": [("volume", latex_text(reference.volume))],
-        "issue": [("number", latex_text(reference.issue))],
         "pages": [("pages", reference.pages.replace("-", "--"))],
-        "doi": [("doi", reference.doi)],
-        "pmid": [("pmid", reference.pmid)],
-        "url": [("url", reference.url)],
-        "language": [("language", latex_text(reference.language))],
         "keywords": [("keywords", "; ".join(map(latex_text, reference.keywords)))],
-        "abstract": [("abstract", latex_text(reference.abstract))],
         "notes": [
             ("note", latex_text("\n\n".join(reference.notes))),
-            ("annote", latex_text("\n".join(judgements))),
+            ("annote", latex_text("\n".join(write_judgements(reference)))),
         ],
     }
-    return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
+    for part in ("title", "journal", "volume", "issue", "language", "abstract"):
+        others[part] = [(_WRITTEN[part], latex_text(getattr(reference, part)))]
+    if reference.type in ("CONF", "CPAPER", "CHAP"):
+        others["journal"] = [("booktitle", latex_text(reference.journal))]
+    return express(reference, _WRITTEN, others)
 
 
 BIBTEX = Layout(

@@ -17,8 +17,10 @@ from bayesift.references.layout import (
     Parts,
     Values,
     all_of,
+    express,
     first,
-    write_judgements,
+    pair_table,
+    tag_table,
 )
 from bayesift.references.lines import Entry, RecordLines, Report
 from bayesift.references.reference import Fields, Reference, normalise_pmid
@@ -26,47 +28,51 @@ from bayesift.references.reference import Fields, Reference, normalise_pmid
 _TAG = re.compile(r"%([A-Z0-9@!#$&()*+^<=>?\[~])(?:[ \t](.*)|)$")
 _ENDNOTE_LIKELY = re.compile(r"\A\s*%[0-9A-Z@~] \S|^%0 [A-Z]", re.MULTILINE)
 
-TYPES = {
-    "journal article": "JOUR",
-    "electronic article": "EJOUR",
-    "magazine article": "MGZN",
-    "newspaper article": "NEWS",
-    "book": "BOOK",
-    "edited book": "EDBOOK",
-    "electronic book": "EBOOK",
-    "book section": "CHAP",
-    "conference proceedings": "CONF",
-    "conference paper": "CPAPER",
-    "thesis": "THES",
-    "report": "RPRT",
-    "government document": "GOVDOC",
-    "patent": "PAT",
-    "web page": "ELEC",
-    "dataset": "DATA",
-    "unpublished work": "UNPB",
-    "generic": "GEN",
-}
+TYPES = pair_table(
+    """
+    journal article = JOUR
+    electronic article = EJOUR
+    magazine article = MGZN
+    newspaper article = NEWS
+    book = BOOK
+    edited book = EDBOOK
+    electronic book = EBOOK
+    book section = CHAP
+    conference proceedings = CONF
+    conference paper = CPAPER
+    thesis = THES
+    report = RPRT
+    government document = GOVDOC
+    patent = PAT
+    web page = ELEC
+    dataset = DATA
+    unpublished work = UNPB
+    generic = GEN
+    """
+)
 NAMES = {code: name.title() for name, code in TYPES.items()}
 
-ENDNOTE_TAGS = {
-    "id": ("M", "F", "L"),
-    "title": ("T",),
-    "abstract": ("X",),
-    "authors": ("A",),
-    "year": ("D",),
-    "date": ("8", "D"),
-    "journal": ("J", "B", "S"),
-    "volume": ("V",),
-    "issue": ("N",),
-    "pages": ("P",),
-    "doi": ("R",),
-    "pmid": ("2",),
-    "keywords": ("K",),
-    "url": ("U", ">"),
-    "language": ("G",),
-    "type": ("0",),
-    "notes": ("Z",),
-}
+ENDNOTE_TAGS = tag_table(
+    """
+    id       M F L
+    title    T
+    abstract X
+    authors  A
+    year     D
+    date     8 D
+    journal  J B S
+    volume   V
+    issue    N
+    pages    P
+    doi      R
+    pmid     2
+    keywords K
+    url      U >
+    language G
+    type     0
+    notes    Z
+    """
+)
 
 
 def is_enw(head: str) -> bool:
@@ -111,30 +117,36 @@ def refine_enw(parts: Parts, values: Values) -> None:
         parts["pmid"] = normalise_pmid(number)
 
 
+_WRITTEN = pair_table(
+    """
+    type = 0
+    title = T
+    authors = A
+    journal = J
+    volume = V
+    issue = N
+    pages = P
+    year = D
+    date = 8
+    doi = R
+    pmid = 2
+    keywords = K
+    abstract = X
+    url = U
+    language = G
+    id = F
+    notes = Z
+    """
+)
+
+
 def express_enw(reference: Reference) -> dict[str, Pairs]:
     """Convert the parts of a record to fields of tagged text."""
-    known = {
-        "type": [
-            ("0", NAMES.get(reference.type, "Generic" if reference.type else "Journal Article"))
-        ],
-        "title": [("T", reference.title)],
-        "authors": [("A", name) for name in reference.authors],
-        "journal": [("B" if reference.type in ("CHAP", "CONF") else "J", reference.journal)],
-        "volume": [("V", reference.volume)],
-        "issue": [("N", reference.issue)],
-        "pages": [("P", reference.pages)],
-        "year": [("D", str(reference.year or ""))],
-        "date": [("8", reference.date if len(reference.date) > 4 else "")],
-        "doi": [("R", reference.doi)],
-        "pmid": [("2", reference.pmid)],
-        "keywords": [("K", word) for word in reference.keywords],
-        "abstract": [("X", reference.abstract)],
-        "url": [("U", reference.url)],
-        "language": [("G", reference.language)],
-        "id": [("F", reference.id)],
-        "notes": [("Z", note) for note in (*reference.notes, *write_judgements(reference))],
-    }
-    return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
+    name = NAMES.get(reference.type, "Generic" if reference.type else "Journal Article")
+    others = {"type": [("0", name)]}
+    if reference.type in ("CHAP", "CONF"):
+        others["journal"] = [("B", reference.journal)]
+    return express(reference, _WRITTEN, others)
 
 
 ENW = Layout("enw", ENDNOTE_TAGS, express_enw, refine_enw)
@@ -143,42 +155,42 @@ ENW = Layout("enw", ENDNOTE_TAGS, express_enw, refine_enw)
 _INLINE = frozenset({"style", "i", "b", "u", "sub", "sup"})
 _ENDNOTE_XML_LIKELY = re.compile(r"<(?:records|record)(?:\s[^<>]*)?>")
 _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-_NUMBERS = {
-    "JOUR": "17",
-    "BOOK": "6",
-    "CHAP": "5",
-    "CONF": "10",
-    "THES": "32",
-    "RPRT": "27",
-    "ELEC": "12",
-    "GEN": "13",
-}
+_NUMBERS = pair_table(
+    """
+    JOUR = 17
+    BOOK = 6
+    CHAP = 5
+    CONF = 10
+    THES = 32
+    RPRT = 27
+    ELEC = 12
+    GEN = 13
+    """
+)
 
-ENDNOTE_XML_TAGS = {
-    "id": ("accession-num", "label", "rec-number"),
-    "title": ("titles/title",),
-    "abstract": ("abstract",),
-    "authors": ("contributors/authors/author",),
-    "year": ("dates/year",),
-    "date": ("dates/pub-dates/date", "dates/year"),
-    "journal": (
-        "periodical/full-title",
-        "titles/secondary-title",
-        "periodical/abbr-1",
-        "alt-periodical/full-title",
-    ),
-    "volume": ("volume",),
-    "issue": ("number", "issue"),
-    "pages": ("pages", "electronic-pages"),
-    "doi": ("electronic-resource-num",),
-    "pmid": ("custom2",),
-    "keywords": ("keywords/keyword",),
-    "url": ("urls/related-urls/url", "urls/web-urls/url", "urls/pdf-urls/url"),
-    "language": ("language",),
-    "type": ("ref-type@name",),
-    "notes": ("notes", "research-notes"),
-    "labels": (),
-}
+ENDNOTE_XML_TAGS = tag_table(
+    """
+    id       accession-num label rec-number
+    title    titles/title
+    abstract abstract
+    authors  contributors/authors/author
+    year     dates/year
+    date     dates/pub-dates/date dates/year
+    journal  periodical/full-title titles/secondary-title
+    journal  periodical/abbr-1 alt-periodical/full-title
+    volume   volume
+    issue    number issue
+    pages    pages electronic-pages
+    doi      electronic-resource-num
+    pmid     custom2
+    keywords keywords/keyword
+    url      urls/related-urls/url urls/web-urls/url urls/pdf-urls/url
+    language language
+    type     ref-type@name
+    notes    notes research-notes
+    labels
+    """
+)
 
 
 def is_endnote_xml(head: str) -> bool:
@@ -302,38 +314,36 @@ def refine_endnote_xml(parts: Parts, values: Values) -> None:
         parts["pmid"] = ""
 
 
+_WRITTEN_XML = pair_table(
+    """
+    type = ref-type
+    authors = contributors/authors/author
+    title = titles/title
+    journal = titles/secondary-title
+    pages = pages
+    volume = volume
+    issue = number
+    keywords = keywords/keyword
+    year = dates/year
+    date = dates/pub-dates/date
+    id = label
+    abstract = abstract
+    notes = notes
+    url = urls/related-urls/url
+    doi = electronic-resource-num
+    language = language
+    pmid = custom2
+    """
+)
+
+
 def express_endnote_xml(reference: Reference) -> dict[str, Pairs]:
     """Convert the parts of a record to elements of EndNote XML."""
-    code = (
-        reference.type
-        if reference.type in _NUMBERS
-        else "GEN"
-        if reference.type not in NAMES
-        else reference.type
-    )
-    known: dict[str, Pairs] = {
-        "type": [
-            ("ref-type", _NUMBERS.get(code, "13")),
-            ("ref-type@name", NAMES.get(reference.type, "Generic")),
-        ],
-        "authors": [("contributors/authors/author", name) for name in reference.authors],
-        "title": [("titles/title", reference.title)],
-        "journal": [("titles/secondary-title", reference.journal)],
-        "pages": [("pages", reference.pages)],
-        "volume": [("volume", reference.volume)],
-        "issue": [("number", reference.issue)],
-        "keywords": [("keywords/keyword", word) for word in reference.keywords],
-        "year": [("dates/year", str(reference.year or ""))],
-        "date": [("dates/pub-dates/date", reference.date if len(reference.date) > 4 else "")],
-        "id": [("label", reference.id)],
-        "abstract": [("abstract", reference.abstract)],
-        "notes": [("notes", note) for note in (*reference.notes, *write_judgements(reference))],
-        "url": [("urls/related-urls/url", reference.url)],
-        "doi": [("electronic-resource-num", reference.doi)],
-        "language": [("language", reference.language)],
-        "pmid": [("custom2", reference.pmid)],
-    }
-    return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
+    types = [
+        ("ref-type", _NUMBERS.get(reference.type, "13")),
+        ("ref-type@name", NAMES.get(reference.type, "Generic")),
+    ]
+    return express(reference, _WRITTEN_XML, {"type": types})
 
 
 ENDNOTE_XML = Layout(

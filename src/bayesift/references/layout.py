@@ -238,6 +238,48 @@ def parse_date(text: str, year: int | None = None) -> str:
     return "-".join(f"{number:02d}" for number in numbers)
 
 
+def tag_table(text: str) -> dict[str, tuple[str, ...]]:
+    """Read lines of a part of a record and the tags that hold it, the preferred one first."""
+    table: dict[str, tuple[str, ...]] = {}
+    for line in text.strip().splitlines():
+        part, *tags = line.split()
+        table[part] = (*table.get(part, ()), *tags)
+    return table
+
+
+def pair_table(text: str) -> dict[str, str]:
+    """Read lines of "name = value"."""
+    table = {}
+    for line in text.strip().splitlines():
+        name, _, value = line.strip().partition(" = ")
+        table[name] = value
+    return table
+
+
+def express(
+    reference: Reference, tags: Mapping[str, str], others: Mapping[str, Pairs]
+) -> dict[str, Pairs]:
+    """Convert the parts of a record to fields: the tag of each part, in the order of writing.
+
+    `others` are the fields of parts that a format writes in its own way.
+    """
+    fields: dict[str, Pairs] = {}
+    for part, tag in tags.items():
+        value = getattr(reference, part)
+        if part in others:
+            pairs = others[part]
+        elif part == "notes":
+            pairs = [(tag, note) for note in (*value, *write_judgements(reference))]
+        elif part in LISTS:
+            pairs = [(tag, text) for text in value]
+        elif part == "date" and len(value) == 4:  # a year, which has a tag of its own
+            pairs = []
+        else:
+            pairs = [(tag, str(value or ""))]
+        fields[part] = [pair for pair in pairs if pair[1]]
+    return fields
+
+
 def first(values: Values, tags: Iterable[str]) -> str:
     """Return the first text in the first of some tags that has one."""
     for tag in tags:

@@ -20,11 +20,13 @@ from bayesift.references.layout import (
     Parts,
     Values,
     all_of,
+    express,
     first,
+    pair_table,
     parse_date,
     parse_year,
     split_names,
-    write_judgements,
+    tag_table,
 )
 from bayesift.references.lines import Entry, RecordLines, Report
 from bayesift.references.reference import (
@@ -45,34 +47,38 @@ _SINGLE = frozenset({"OWN", "STAT", "TI", "DP", "UI", "VN", "SO"})
 
 _FIRST = frozenset({"PMID", "UI", "VN", "DB", "OWN"})
 
-_TYPES = {
-    "journal article": "JOUR",
-    "book": "BOOK",
-    "book chapter": "CHAP",
-    "preprint": "UNPB",
-    "dataset": "DATA",
-}
+_TYPES = pair_table(
+    """
+    journal article = JOUR
+    book = BOOK
+    book chapter = CHAP
+    preprint = UNPB
+    dataset = DATA
+    """
+)
 _NAMES = {code: name.title() for name, code in _TYPES.items()}
 
-MEDLINE_TAGS = {
-    "id": ("PMID", "UI", "OID"),
-    "title": ("TI", "BTI", "TT"),
-    "abstract": ("AB", "OAB"),
-    "authors": ("FAU", "AU", "CN"),
-    "year": ("DP", "YR"),
-    "date": ("DP", "DEP"),
-    "journal": ("JT", "TA", "JN", "CTI"),
-    "volume": ("VI", "VO"),
-    "issue": ("IP",),
-    "pages": ("PG",),
-    "doi": ("AID", "LID", "DO", "DI"),
-    "pmid": ("PMID", "PM"),
-    "keywords": ("MH", "OT", "KW"),
-    "url": ("UR", "URL"),
-    "language": ("LA", "LG"),
-    "type": ("PT",),
-    "notes": ("GN",),
-}
+MEDLINE_TAGS = tag_table(
+    """
+    id       PMID UI OID
+    title    TI BTI TT
+    abstract AB OAB
+    authors  FAU AU CN
+    year     DP YR
+    date     DP DEP
+    journal  JT TA JN CTI
+    volume   VI VO
+    issue    IP
+    pages    PG
+    doi      AID LID DO DI
+    pmid     PMID PM
+    keywords MH OT KW
+    url      UR URL
+    language LA LG
+    type     PT
+    notes    GN
+    """
+)
 
 
 def is_medline(head: str) -> bool:
@@ -171,26 +177,35 @@ def _spelled_date(reference: Reference) -> str:
     )
 
 
+_WRITTEN = pair_table(
+    """
+    pmid = PMID
+    title = TI
+    doi = LID
+    abstract = AB
+    authors = FAU
+    language = LA
+    type = PT
+    year = DP
+    volume = VI
+    issue = IP
+    pages = PG
+    journal = JT
+    keywords = OT
+    url = URL
+    notes = GN
+    """
+)
+
+
 def express_medline(reference: Reference) -> dict[str, Pairs]:
     """Convert the parts of a record to fields of MEDLINE."""
-    known = {
-        "pmid": [("PMID", reference.pmid)],
-        "title": [("TI", reference.title)],
+    others = {
         "doi": [("LID", f"{reference.doi} [doi]" if reference.doi else "")],
-        "abstract": [("AB", reference.abstract)],
-        "authors": [("FAU", name) for name in reference.authors],
-        "language": [("LA", reference.language)],
         "type": [("PT", _NAMES.get(reference.type, "Journal Article"))],
         "year": [("DP", _spelled_date(reference))],
-        "volume": [("VI", reference.volume)],
-        "issue": [("IP", reference.issue)],
-        "pages": [("PG", reference.pages)],
-        "journal": [("JT", reference.journal)],
-        "keywords": [("OT", word) for word in reference.keywords],
-        "url": [("URL", reference.url)],
-        "notes": [("GN", note) for note in (*reference.notes, *write_judgements(reference))],
     }
-    return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
+    return express(reference, _WRITTEN, others)
 
 
 MEDLINE = Layout("medline", MEDLINE_TAGS, express_medline, refine_medline)
@@ -198,23 +213,24 @@ MEDLINE = Layout("medline", MEDLINE_TAGS, express_medline, refine_medline)
 
 _ARTICLE = "MEDLINECITATION/ARTICLE"
 
-PUBMED_XML_TAGS = {
-    "id": ("MEDLINECITATION/PMID",),
-    "title": (f"{_ARTICLE}/ARTICLETITLE", f"{_ARTICLE}/VERNACULARTITLE"),
-    "abstract": ("ABSTRACT",),
-    "authors": ("AUTHOR",),
-    "journal": (f"{_ARTICLE}/JOURNAL/TITLE", f"{_ARTICLE}/JOURNAL/ISOABBREVIATION"),
-    "volume": (f"{_ARTICLE}/JOURNAL/JOURNALISSUE/VOLUME",),
-    "issue": (f"{_ARTICLE}/JOURNAL/JOURNALISSUE/ISSUE",),
-    "pages": (f"{_ARTICLE}/PAGINATION/MEDLINEPGN", f"{_ARTICLE}/PAGINATION/STARTPAGE"),
-    "doi": ("DOI",),
-    "pmid": ("MEDLINECITATION/PMID",),
-    "keywords": (
-        "MEDLINECITATION/MESHHEADINGLIST/MESHHEADING/DESCRIPTORNAME",
-        "MEDLINECITATION/KEYWORDLIST/KEYWORD",
-    ),
-    "language": (f"{_ARTICLE}/LANGUAGE",),
-}
+PUBMED_XML_TAGS = tag_table(
+    """
+    id       MEDLINECITATION/PMID
+    title    MEDLINECITATION/ARTICLE/ARTICLETITLE MEDLINECITATION/ARTICLE/VERNACULARTITLE
+    abstract ABSTRACT
+    authors  AUTHOR
+    journal  MEDLINECITATION/ARTICLE/JOURNAL/TITLE MEDLINECITATION/ARTICLE/JOURNAL/ISOABBREVIATION
+    volume   MEDLINECITATION/ARTICLE/JOURNAL/JOURNALISSUE/VOLUME
+    issue    MEDLINECITATION/ARTICLE/JOURNAL/JOURNALISSUE/ISSUE
+    pages    MEDLINECITATION/ARTICLE/PAGINATION/MEDLINEPGN
+    pages    MEDLINECITATION/ARTICLE/PAGINATION/STARTPAGE
+    doi      DOI
+    pmid     MEDLINECITATION/PMID
+    keywords MEDLINECITATION/MESHHEADINGLIST/MESHHEADING/DESCRIPTORNAME
+    keywords MEDLINECITATION/KEYWORDLIST/KEYWORD
+    language MEDLINECITATION/ARTICLE/LANGUAGE
+    """
+)
 
 
 def is_pubmed_xml(head: str) -> bool:
@@ -280,14 +296,16 @@ _SUMMARY = re.compile(
     r"(?P<authors>[^.]+)\.\s+(?P<title>.+?[.?!])\s+(?P<citation>[A-Z][^.]*\.\s.*)", re.DOTALL
 )
 
-PUBMED_TEXT_TAGS = {
-    "id": ("PMID",),
-    "title": ("TITLE",),
-    "abstract": ("ABSTRACT",),
-    "authors": ("AUTHORS",),
-    "doi": ("DOI", "CITATION"),
-    "pmid": ("PMID",),
-}
+PUBMED_TEXT_TAGS = tag_table(
+    """
+    id       PMID
+    title    TITLE
+    abstract ABSTRACT
+    authors  AUTHORS
+    doi      DOI CITATION
+    pmid     PMID
+    """
+)
 
 
 def is_pubmed_text(head: str) -> bool:

@@ -19,6 +19,7 @@ from bayesift.references.layout import (
     Values,
     all_of,
     first,
+    pair_table,
     parse_date,
     read_verdict,
     split_names,
@@ -116,31 +117,33 @@ _RANGES = (
     ("sp", "ep"),
 )
 
-_TYPES = {
-    "journalarticle": "JOUR",
-    "article": "JOUR",
-    "review": "JOUR",
-    "journal": "JOUR",
-    "articlejournal": "JOUR",
-    "academicjournal": "JOUR",
-    "conferencepaper": "CONF",
-    "proceedingspaper": "CONF",
-    "conference": "CONF",
-    "paperconference": "CONF",
-    "inproceedings": "CONF",
-    "proceedingsarticle": "CONF",
-    "book": "BOOK",
-    "bookchapter": "CHAP",
-    "booksection": "CHAP",
-    "chapter": "CHAP",
-    "thesis": "THES",
-    "dissertation": "THES",
-    "report": "RPRT",
-    "preprint": "UNPB",
-    "dataset": "DATA",
-    "webpage": "ELEC",
-    "patent": "PAT",
-}
+_TYPES = pair_table(
+    """
+    journalarticle = JOUR
+    article = JOUR
+    review = JOUR
+    journal = JOUR
+    articlejournal = JOUR
+    academicjournal = JOUR
+    conferencepaper = CONF
+    proceedingspaper = CONF
+    conference = CONF
+    paperconference = CONF
+    inproceedings = CONF
+    proceedingsarticle = CONF
+    book = BOOK
+    bookchapter = CHAP
+    booksection = CHAP
+    chapter = CHAP
+    thesis = THES
+    dissertation = THES
+    report = RPRT
+    preprint = UNPB
+    dataset = DATA
+    webpage = ELEC
+    patent = PAT
+    """
+)
 _LETTERS = {"J": "JOUR", "C": "CONF", "B": "BOOK", "S": "SER", "P": "PAT"}  # of Web of Science
 _EXCEL = re.compile(r'\s*="(.*)"\s*\Z', re.DOTALL)
 _CITATION = re.compile(r";(\d+)(?:\(([^)]{1,20})\))?:([\w-]+)\.")
