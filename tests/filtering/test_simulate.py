@@ -248,13 +248,6 @@ def test_bad_use_is_told_from_bad_data(capsys, tmp_path, options, code):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_the_command_that_moved_says_where(capsys, tmp_path):
-    with pytest.raises(SystemExit) as done:
-        main(["filter", "review", str(file_of(tmp_path)), "--starts", "2"])
-    assert done.value.code == 2
-    assert "bayesift screen simulate" in capsys.readouterr().err
-
-
 def test_the_pipe_answers_saves_and_resumes(capsys, monkeypatch, tmp_path):
     import io
     import sys

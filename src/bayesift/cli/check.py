@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from bayesift.cli.console import busy, stdout, table
+from bayesift.cli.console import busy, print_note, stdout, table
 from bayesift.cli.options import AsJson, CorpusName, CorpusOptions
 
 if TYPE_CHECKING:
@@ -77,4 +76,4 @@ def print_findings(name: str, corpus: Corpus, *, strip_html: bool = False) -> No
     for finding in check_corpus(corpus, thorough=False):
         cured = strip_html and finding.name == "html"
         if finding.severity != "note" and finding.name not in _SAID and not cured:
-            print(f"{name}: {finding}", file=sys.stderr)
+            print_note(f"{name}: {finding}")

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 from typer import Argument, Option
 
-from bayesift.cli.console import busy, counting, print_notes, print_problems
+from bayesift.cli.console import busy, counting, print_guesses, print_note, print_problems
 from bayesift.cli.options import EngineOptions, Jobs, ModelPath, Quiet, TableOptions
 from bayesift.files import whole_file
 
@@ -99,10 +99,10 @@ def classify(
     )
     print_problems(log.problems)
     if not quiet:
-        print_notes(documents, reader.notes)
+        print_guesses(documents, reader.notes)
     if output is not None and not quiet:
         told = "" if abstain is None else f", {unsure:,} of them unsure"
-        print(f"{output}: {done:,} documents classified{told}", file=sys.stderr)
+        print_note(f"{output}: {done:,} documents classified{told}")
     return done
 
 
@@ -166,10 +166,9 @@ def _check_can_abstain(
             file=model,
         )
     if classifier.abstention_ is None and not quiet:
-        print(
+        print_note(
             f"{model} kept no documents held out (auto does, if there are enough): "
-            "of every batch the least sure are left out",
-            file=sys.stderr,
+            "of every batch the least sure are left out"
         )
 
 

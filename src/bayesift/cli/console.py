@@ -205,20 +205,20 @@ def print_problems(problems: Sequence[ReadingProblem]) -> None:
     """Print the number of skipped records to stderr, and the first of them."""
     if not problems:
         return
-    print(f"records skipped: {len(problems):,}", file=sys.stderr)
+    print_note(f"records skipped: {len(problems):,}")
     for problem in problems[:_SHOWN_PROBLEMS]:
-        print(f"  {problem}", file=sys.stderr)
+        print_note(f"  {problem}")
     if len(problems) > _SHOWN_PROBLEMS:
-        print(f"  and {len(problems) - _SHOWN_PROBLEMS:,} more", file=sys.stderr)
+        print_note(f"  and {len(problems) - _SHOWN_PROBLEMS:,} more")
 
 
-def show_note(note: str) -> None:
-    """Print what was repaired when a journal was opened, if anything was."""
+def print_note(note: str) -> None:
+    """Print a line to stderr, beside the result; nothing if it is empty."""
     if note:
         print(note, file=sys.stderr)
 
 
-def print_notes(name: str, notes: Sequence[Note]) -> None:
+def print_guesses(name: str, notes: Sequence[Note]) -> None:
     """Print what was guessed in reading a source to stderr, with the options that change it."""
     guessed = [note for note in notes if note.option]
     parts = [", ".join(f"{note.what}: {note.value}" for note in guessed)] if guessed else []
@@ -226,7 +226,7 @@ def print_notes(name: str, notes: Sequence[Note]) -> None:
         parts[0] += f" (guessed; {', '.join(dict.fromkeys(str(note.option) for note in guessed))})"
     parts += [f"{note.what}: {note.value}" for note in notes if not note.option]
     if parts:
-        print(f"{'stdin' if name == '-' else name}: {'; '.join(parts)}", file=sys.stderr)
+        print_note(f"{'stdin' if name == '-' else name}: {'; '.join(parts)}")
 
 
 @contextmanager
@@ -238,7 +238,7 @@ def one_line_warnings(name: str) -> Iterator[None]:
         line = re.sub(r"\b(\w+)=True\b( \(--\1\))?", r"--\1", " ".join(str(message).split()))
         if line not in printed:
             printed.add(line)
-            print(f"{name}: {line}", file=sys.stderr)
+            print_note(f"{name}: {line}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show
@@ -259,4 +259,4 @@ def write_report(page: str, path: Path) -> None:
     """Write a page of HTML and print its path to stderr."""
     with whole_file(path, "w") as stream:
         stream.write(page)
-    print(f"report: {path}", file=sys.stderr)
+    print_note(f"report: {path}")

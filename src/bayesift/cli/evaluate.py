@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -14,7 +13,16 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Option
 
-from bayesift.cli.console import Steps, busy, counting, stdout, table, working, write_report
+from bayesift.cli.console import (
+    Steps,
+    busy,
+    counting,
+    print_note,
+    stdout,
+    table,
+    working,
+    write_report,
+)
 from bayesift.cli.options import (
     AsJson,
     CorpusName,
@@ -92,9 +100,7 @@ def evaluate(
 def _print_counted(evaluation: SparkEvaluation, *, as_json: bool) -> None:
     """Print the measures that Spark counts; those of rankings are not among them."""
     if evaluation.n_unreadable:
-        print(
-            f"texts that could not be read, left out: {evaluation.n_unreadable:,}", file=sys.stderr
-        )
+        print_note(f"texts that could not be read, left out: {evaluation.n_unreadable:,}")
     if as_json:
         more = {"log_loss": evaluation.log_loss, "brier_score": evaluation.brier_score}
         print(json.dumps({**evaluation.measures.to_dict(), **more}, indent=2))
@@ -109,12 +115,9 @@ def _warn(classifier: TextClassifier, evaluation: Evaluation) -> None:
         classifier.corpus_
         and classifier.corpus_.get("fingerprint") == evaluation.corpus.fingerprint
     ):
-        print(
-            "the model was trained on these documents, so the scores are too good",
-            file=sys.stderr,
-        )
+        print_note("the model was trained on these documents, so the scores are too good")
     if evaluation.unknown_labels:
-        print(evaluation.describe_unknown(), file=sys.stderr)
+        print_note(evaluation.describe_unknown())
 
 
 def print_scores(scores: Scores, *, n_categories: int = 10) -> None:
@@ -219,7 +222,7 @@ def compare(
     unit: Any = "documents" if test.is_single_label else "decisions"
     significance = significance_table(first.truth, decisions, alternative="two-sided", unit=unit)
     if first.unknown_labels:
-        print(first.describe_unknown(), file=sys.stderr)
+        print_note(first.describe_unknown())
     if report is not None:
         from bayesift.report import comparison_content, comparison_report
 

@@ -15,7 +15,7 @@ import typer
 from rich.table import Table
 from typer import Argument, Option
 
-from bayesift.cli.console import busy, counting, show_note, stdout, write_report
+from bayesift.cli.console import busy, counting, print_note, stdout, write_report
 from bayesift.cli.options import (
     AsJson,
     CorpusName,
@@ -25,6 +25,7 @@ from bayesift.cli.options import (
     SkipBad,
     add_command,
     command_group,
+    split_names,
     usage_errors,
 )
 from bayesift.errors import DataError
@@ -90,16 +91,15 @@ def _open(folder: Path, profiles: Path, *, from_start: bool, quiet: bool) -> Ope
     if not (folder / START).exists():
         return create_filter(folder, engine_of(profiles))
     opened = open_filter(folder, roll_back=from_start)
-    show_note(opened.log.note)
+    print_note(opened.log.note)
     if (
         from_start
         and not (opened.output is not None and opened.output.cut(sys.stdout))
         and not quiet
     ):
-        print(
+        print_note(
             f"continues after line {opened.position:,}; answers that an earlier run wrote after it "
-            "are repeated",
-            file=sys.stderr,
+            "are repeated"
         )
     return opened
 
@@ -149,22 +149,13 @@ class _Reading:
 
 def _tell(problems: list[DataError], n_lines: int, n_retrieved: int, *, quiet: bool) -> None:
     if problems:
-        print(f"lines skipped: {len(problems):,}; the first: {problems[0]}", file=sys.stderr)
+        print_note(f"lines skipped: {len(problems):,}; the first: {problems[0]}")
     if not quiet:
-        print(f"{n_lines:,} lines read, {n_retrieved:,} retrieved", file=sys.stderr)
+        print_note(f"{n_lines:,} lines read, {n_retrieved:,} retrieved")
 
 
 app = command_group("filter", "Filter a stream of documents, learning from every judgement.")
 add_command(app, run, "filter run profiles.yaml < documents.jsonl > answers.jsonl")
-
-
-@app.command(
-    "review",
-    hidden=True,
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-)
-def _review() -> None:
-    raise typer.BadParameter("`bayesift filter review` is now `bayesift screen simulate`")
 
 
 @dataclass(frozen=True)
@@ -266,7 +257,6 @@ def simulate(
     from bayesift.filtering import simulate as play
     from bayesift.filtering import stream_of
 
-    names = [name.strip() for name in strategy.split(",") if name.strip()]
     if order not in ("date", "corpus"):
         raise typer.BadParameter(
             f"no order {order!r}; there are: date, corpus", param_hint="--order"
@@ -278,15 +268,19 @@ def simulate(
         stream = stream_of(
             read,
             n_batch=batch,
-            topics=None if profiles is None else [name.strip() for name in profiles.split(",")],
+            topics=None if profiles is None else split_names(profiles),
             relevant=(min_relevant, max_relevant),
             relevant_in_batch=min_batch_relevant,
             statements=_statements(corpus, source),
         )
     with counting("profiles", len(stream.topics), quiet=quiet) as progress, usage_errors():
-        simulation = play(stream, names, settings=settings, progress=progress)
-    _write_report(simulation, report)
-    _write_plots(simulation, plots)
+        simulation = play(stream, split_names(strategy), settings=settings, progress=progress)
+    if report is not None:
+        from bayesift.report import filter_report
+
+        write_report(filter_report(simulation), report)
+    if plots is not None:
+        _write_plots(simulation, plots)
     if as_json:
         from bayesift.filtering.tables import as_record
 
@@ -313,13 +307,11 @@ def _whole(read: Corpus, name: str) -> Corpus:
 def _part(corpus: Corpus, splits: str | None, *, dated: bool) -> Corpus:
     """Return the documents of some splits; without dates they keep the order of the corpus."""
     if splits is not None:
-        wanted = {name.strip() for name in splits.split(",")}
-        corpus = corpus.select(
-            [row for row, document in enumerate(corpus) if document.split in wanted]
-        )
-    return (
-        corpus if dated else replace(corpus, documents=tuple(replace(d, date=None) for d in corpus))
-    )
+        wanted = split_names(splits)
+        corpus = corpus.select([row for row, name in enumerate(corpus) if name.split in wanted])
+    if dated:
+        return corpus
+    return replace(corpus, documents=tuple(replace(document, date=None) for document in corpus))
 
 
 def _statements(corpus: str, source: CorpusOptions) -> dict[str, str] | None:
@@ -334,17 +326,7 @@ def _statements(corpus: str, source: CorpusOptions) -> dict[str, str] | None:
     }
 
 
-def _write_report(simulation: Simulation, path: Path | None) -> None:
-    if path is None:
-        return
-    from bayesift.report import filter_report
-
-    write_report(filter_report(simulation), path)
-
-
-def _write_plots(simulation: Simulation, folder: Path | None) -> None:
-    if folder is None:
-        return
+def _write_plots(simulation: Simulation, folder: Path) -> None:
     from bayesift.filtering import (
         Strategy,
         reading_figure,
@@ -361,7 +343,7 @@ def _write_plots(simulation: Simulation, folder: Path | None) -> None:
     }
     for name, figure in figures.items():
         figure.save(folder / f"{name}.svg")
-    print(f"charts: {folder}", file=sys.stderr)
+    print_note(f"charts: {folder}")
 
 
 def print_simulation(simulation: Simulation) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ import typer
 from typer import Option
 
 from bayesift.cli.check import print_findings
-from bayesift.cli.console import busy, counting, working
+from bayesift.cli.console import busy, counting, print_note, working
 from bayesift.cli.options import (
     CorpusName,
     CorpusOptions,
@@ -30,7 +29,6 @@ from bayesift.cli.options import (
 if TYPE_CHECKING:
     from bayesift.classifier import TextClassifier
     from bayesift.knowledge import TermKnowledge
-    from bayesift.records import Corpus
 
 
 @dataclass(frozen=True)
@@ -174,10 +172,14 @@ def fit(
         if not quiet:
             print_findings(corpus, part, strip_html=learner.strip_html)
         start = time.perf_counter()
-        multilabel = source.multilabel
-        classifier = _fit_part(
-            part, model, learner, knowledge, choice.parameters, multilabel=multilabel, quiet=quiet
-        )
+        with working("reading texts", len(part), quiet=quiet) as steps, usage_errors():
+            parameters = choice.parameters
+            if has_parameter(model, "progress"):
+                parameters["progress"] = steps.then("learning")
+            classifier = learner.classifier(
+                model, steps.first("learning"), knowledge=knowledge, parameters=parameters
+            )
+            classifier.fit_corpus(part, multilabel=source.multilabel or None)
     bundle = bundle_vectors or learner.has_vectors
     _save(
         classifier, output, model, time.perf_counter() - start, bundle_vectors=bundle, quiet=quiet
@@ -190,25 +192,6 @@ def _refuse(way: str, **given: object) -> None:
     for name, value in given.items():
         if value is not None:
             raise typer.BadParameter(f"does not take --{name}", param_hint=way)
-
-
-def _fit_part(
-    part: Corpus,
-    model: str,
-    learner: LearnerOptions,
-    knowledge: TermKnowledge | None,
-    parameters: dict[str, Any],
-    *,
-    multilabel: bool,
-    quiet: bool,
-) -> TextClassifier:
-    with working("reading texts", len(part), quiet=quiet) as steps, usage_errors():
-        if has_parameter(model, "progress"):
-            parameters = {**parameters, "progress": steps.then("learning")}
-        classifier = learner.classifier(
-            model, steps.first("learning"), knowledge=knowledge, parameters=parameters
-        )
-        return classifier.fit_corpus(part, multilabel=multilabel or None)
 
 
 def _fit_chunks(
@@ -279,7 +262,7 @@ def _save(
     if quiet:
         return
     if classifier.coverage_ is not None:
-        print(f"knowledge: {classifier.coverage_}", file=sys.stderr)
+        print_note(f"knowledge: {classifier.coverage_}")
     n_documents = 0
     if classifier.corpus_:
         n_documents = classifier.corpus_["documents"]

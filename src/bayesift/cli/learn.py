@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 from typer import Argument, Option
 
-from bayesift.cli.console import show_note
+from bayesift.cli.console import print_note
 from bayesift.cli.options import INPUT, OUTPUT, TERMS, CorpusOptions, Quiet, SkipBad
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _folder_of(run: _Run, kept: StateOptions, *, quiet: bool) -> Iterator[Stream
         return
     folder = StreamFolder(kept.state)
     folder.open(run.learner, run.items)
-    show_note(folder.note)
+    print_note(folder.note)
     run.resume(quiet=quiet)
     yield folder
     folder.save(run.learner)
@@ -227,16 +227,12 @@ def _write_drift(learner: StreamLearner, path: Path, *, quiet: bool) -> None:
         return
     for word in changed[:5]:
         side = "for" if word.after > 0 else "against"
-        print(
-            f"{word.word!r} speaks {side} {word.category!r} since document {word.since:,}",
-            file=sys.stderr,
-        )
+        print_note(f"{word.word!r} speaks {side} {word.category!r} since document {word.since:,}")
     slipped = [part for part in windows if part.slipped]
     since = f", first in documents {slipped[0].first:,} to {slipped[0].last:,}" if slipped else ""
-    print(
+    print_note(
         f"{len(changed):,} words changed sides; calibration slipped in {len(slipped)} of "
-        f"{len(windows)} parts{since}",
-        file=sys.stderr,
+        f"{len(windows)} parts{since}"
     )
 
 
@@ -328,15 +324,12 @@ class _Run:
         """Say where a run goes on."""
         self.progress.skip(self.learner)
         if self.learner.n_lines and not quiet:
-            print(f"continues after line {self.learner.n_lines:,}", file=sys.stderr)
+            print_note(f"continues after line {self.learner.n_lines:,}")
 
     def tell(self, *, quiet: bool) -> None:
         """Say what was done."""
         if self.n_problems:
-            print(
-                f"lines skipped: {self.n_problems:,}; the first: {self.problems[0]}",
-                file=sys.stderr,
-            )
+            print_note(f"lines skipped: {self.n_problems:,}; the first: {self.problems[0]}")
         if not quiet:
             learner = self.learner
             loss = (
@@ -344,10 +337,9 @@ class _Run:
                 if math.isnan(learner.mean_loss)
                 else f", mean log loss before learning {learner.mean_loss:.4f}"
             )
-            print(
+            print_note(
                 f"{learner.n_lines:,} lines read, {learner.n_learned:,} documents learned, "
-                f"{len(learner.categories):,} categories{loss}",
-                file=sys.stderr,
+                f"{len(learner.categories):,} categories{loss}"
             )
 
     def _note(self, message: str) -> None:
@@ -374,13 +366,12 @@ class _Progress:
         if self._quiet or learner.n_measured < self._next:
             return
         if not self._headed:
-            print("   documents  categories   mean loss  since last line", file=sys.stderr)
+            print_note("   documents  categories   mean loss  since last line")
             self._headed = True
         recent = (learner.total_loss - self._loss) / (learner.n_measured - self._n)
-        print(
+        print_note(
             f"{learner.n_measured:12,} {len(learner.categories):11,} {learner.mean_loss:11.4f} "
-            f"{recent:16.4f}",
-            file=sys.stderr,
+            f"{recent:16.4f}"
         )
         self.skip(learner)
 

@@ -20,7 +20,7 @@ import typer
 from typer import Argument, Option
 from typer.core import TyperCommand, TyperGroup
 
-from bayesift.cli.console import counting, print_notes, print_problems, starting
+from bayesift.cli.console import counting, print_guesses, print_problems, starting
 from bayesift.errors import DataError, RequestError
 from bayesift.files import check_writable
 
@@ -78,15 +78,12 @@ def grouped(function: Callable[..., Any]) -> Callable[..., None]:
 
 def _fields_as_parameters(group: Any) -> list[Parameter]:
     hints = get_type_hints(group, include_extras=True)
-    return [
-        Parameter(
-            field.name,
-            Parameter.KEYWORD_ONLY,
-            default=field.default,
-            annotation=_in_panel(hints[field.name], group),
-        )
-        for field in fields(group)
-    ]
+    parameters = []
+    for field in fields(group):
+        annotation = _in_panel(hints[field.name], group)
+        kind = Parameter.KEYWORD_ONLY
+        parameters.append(Parameter(field.name, kind, default=field.default, annotation=annotation))
+    return parameters
 
 
 def _in_panel(annotation: Any, group: Any) -> Any:
@@ -234,27 +231,32 @@ class CorpusOptions(TableOptions):
         corpus = self.load(name, quiet=quiet)
         print_problems(corpus.problems)
         if not quiet:
-            print_notes(name, corpus.notes)
+            print_guesses(name, corpus.notes)
         return corpus
 
     def load(self, name: str, *, quiet: bool = False) -> Corpus:
         """Load a corpus by name or path, "-" from stdin."""
         with counting(f"reading {name}", None, quiet=quiet) as progress:
             from bayesift.corpora import load
-            from bayesift.tables import Columns, load_table
+            from bayesift.tables import load_table
             from bayesift.tables.loading import reading_progress
 
-            columns, written = self.columns, asdict(self.format)
-            given = {
-                "columns": None if columns == Columns() else columns,
-                "separator": self.separator,
-            } | written
             with usage_errors(), reading_progress(progress):
                 if name == "-":
-                    return load_table(
-                        BytesIO(sys.stdin.buffer.read()), skip_bad=self.skip_bad, **given
-                    )
-                return load(name, data_dir=self.data_dir, skip_bad=self.skip_bad, **given)
+                    return load_table(BytesIO(sys.stdin.buffer.read()), **self._reading)
+                return load(name, data_dir=self.data_dir, **self._reading)
+
+    @property
+    def _reading(self) -> dict[str, Any]:
+        """The options of `load_table` that were given."""
+        from bayesift.tables import Columns
+
+        return {
+            "columns": None if self.columns == Columns() else self.columns,
+            "separator": self.separator,
+            "skip_bad": self.skip_bad,
+            **asdict(self.format),
+        }
 
     def chunks(self, name: str, *, quiet: bool = False) -> Iterator[Corpus]:
         """Load a table in chunks, "-" for stdin.
@@ -264,15 +266,10 @@ class CorpusOptions(TableOptions):
         from bayesift.tables import load_chunks
 
         source = sys.stdin.buffer if name == "-" else Path(name)
-        given: dict[str, Any] = {
-            "columns": self.columns,
-            "separator": self.separator,
-            **asdict(self.format),
-        }
-        for chunk in load_chunks(source, skip_bad=self.skip_bad, **given):
+        for chunk in load_chunks(source, **self._reading):
             print_problems(chunk.problems)
             if not quiet:
-                print_notes(name, chunk.notes)
+                print_guesses(name, chunk.notes)
             yield chunk
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from bayesift.cli.console import busy, print_problems, show_note
+from bayesift.cli.console import busy, print_note, print_problems
 from bayesift.cli.options import Group, Quiet, add_command
 from bayesift.cli.screen_simulate import simulate
 from bayesift.cli.screen_stats import stats
@@ -129,7 +129,7 @@ def open_review(
                 quiet=quiet,
             )
         elif not quiet:
-            print(f"continuing {folder}; the files are not read again", file=sys.stderr)
+            print_note(f"continuing {folder}; the files are not read again")
     name = reviewer or _account()
     with _opened(folder) as project:
         if criteria is not None or query:
@@ -192,7 +192,7 @@ def export(
             written = ranked.references(only=wanted, sources=sources)
         write_references(written, output)
     if not quiet:
-        print(f"{output}: {len(written):,} records", file=sys.stderr)
+        print_note(f"{output}: {len(written):,} records")
 
 
 def _begin(
@@ -211,7 +211,7 @@ def _begin(
         found = read_references(files)
     if not quiet:
         for file in found.files:
-            print(file, file=sys.stderr)
+            print_note(str(file))
         print_problems(found.problems)
     with busy("looking for duplicates", quiet=quiet):
         alone = Duplicates(tuple((index,) for index in range(len(found))), ())
@@ -219,20 +219,17 @@ def _begin(
     with Project.create(folder, found, settings=settings, duplicates=duplicates) as project:
         n_decided = _take_over_decisions(project) if decided else 0
     if not quiet:
-        print(
+        print_note(
             f"{folder}: {len(duplicates.groups):,} records, {duplicates.n_removed:,} duplicates "
-            "joined",
-            file=sys.stderr,
+            "joined"
         )
         if duplicates.possible:
-            print(
-                f"  {len(duplicates.possible):,} pairs may be duplicates and were not joined",
-                file=sys.stderr,
+            print_note(
+                f"  {len(duplicates.possible):,} pairs may be duplicates and were not joined"
             )
         if n_decided:
-            print(
-                f"  {n_decided:,} decisions were read from the files (--ignore-decisions to screen again)",
-                file=sys.stderr,
+            print_note(
+                f"  {n_decided:,} decisions were read from the files (--ignore-decisions to screen again)"
             )
 
 
@@ -252,7 +249,7 @@ def _opened(folder: Path, *, writing: bool = True) -> Project:
     from bayesift.screening import Project
 
     project = Project(folder, writing=writing)
-    show_note(project.note)
+    print_note(project.note)
     return project
 
 
@@ -284,7 +281,7 @@ def _read_criteria(path: Path) -> tuple[str, tuple[str, ...]]:
 
 def _check_unchanged(project: Project, query: str) -> None:
     if query and query != project.settings.query:
-        print("the project keeps its first query; --query is ignored", file=sys.stderr)
+        print_note("the project keeps its first query; --query is ignored")
 
 
 def _keep_prior(project: Project, reviewer: str, labelled: list[Reference]) -> None:

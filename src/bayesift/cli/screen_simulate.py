@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +11,7 @@ import typer
 from rich.table import Table
 from typer import Option
 
-from bayesift.cli.console import busy, counting, stdout
+from bayesift.cli.console import busy, counting, print_note, stdout
 from bayesift.cli.options import AsJson, CorpusName, CorpusOptions, Quiet, usage_errors
 from bayesift.errors import DataError
 
@@ -97,7 +96,7 @@ def simulate(
             played.append(_measures(name, curve, chosen, 0 if query else 1))
     if chart is not None:
         recall_curves({f"start {name}": curve for name, curve in curves.items()}).save(chart)
-        print(f"chart: {chart}", file=sys.stderr)
+        print_note(f"chart: {chart}")
     if as_json:
         print(json.dumps(played, indent=2))
     else:

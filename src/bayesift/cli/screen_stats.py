@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import statistics
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
-from bayesift.cli.console import stdout, table
+from bayesift.cli.console import print_note, stdout, table
 from bayesift.cli.options import AsJson
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def stats(
         }
     if chart is not None:
         flow.chart().save(chart)
-        print(f"chart: {chart}", file=sys.stderr)
+        print_note(f"chart: {chart}")
     if as_json:
         print(json.dumps(found, indent=2, ensure_ascii=False))
     else:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from bayesift.cli.console import busy, stdout, table
+from bayesift.cli.console import busy, print_note, stdout, table
 from bayesift.cli.options import add_command, command_group
 from bayesift.errors import DataError, require
 
@@ -91,13 +91,12 @@ def _fill(service: Service) -> None:
 
 def _greet(service: Service, host: str, port: int) -> None:
     shown = f"[{host}]" if ":" in host else host
-    print(f"bayesift: http://{shown}:{port}/", file=sys.stderr)
+    print_note(f"bayesift: http://{shown}:{port}/")
     if service.first_token is not None:
         if service.is_first_start:
-            print(
+            print_note(
                 "bayesift: open the address on this machine within an hour to set up the first "
-                "admin",
-                file=sys.stderr,
+                "admin"
             )
         print(
             "bayesift: sign in with this token of the first admin; it is not shown "
@@ -190,7 +189,7 @@ def reset(
 
 
 def _print_token(name: str, token: str) -> None:
-    print(f"bayesift: the token of {name}; it is not shown again:", file=sys.stderr)
+    print_note(f"bayesift: the token of {name}; it is not shown again:")
     print(token)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from bayesift.cli.console import print_note
 from bayesift.cli.options import CorpusOptions, LearnerOptions
 from bayesift.errors import BayesiftError, DataError
 
@@ -91,9 +92,8 @@ def classify_on_spark(
     with session(master, quiet=quiet) as spark:
         n_documents, n_errors = _classify(spark, classifier, documents, output, top, wanted)
     if not quiet:
-        print(
-            f"{output}: {n_documents:,} documents classified, {n_errors:,} could not be read",
-            file=sys.stderr,
+        print_note(
+            f"{output}: {n_documents:,} documents classified, {n_errors:,} could not be read"
         )
     return n_documents
 
