@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 
 
@@ -63,9 +63,9 @@ class _Window:
     column 0, and `members` those of a column.
     """
 
-    sums: Array = field(default_factory=lambda: np.zeros(4))
-    held: sparse.csr_array = field(default_factory=lambda: sparse.csr_array((1, 1)))
-    members: Array = field(default_factory=lambda: np.zeros(1))
+    sums: FloatArray = field(default_factory=lambda: np.zeros(4))
+    held: SparseRows = field(default_factory=lambda: sparse.csr_array((1, 1)))
+    members: FloatArray = field(default_factory=lambda: np.zeros(1))
 
     @property
     def n(self) -> int:
@@ -223,7 +223,9 @@ class StreamDrift:
                 float(after[cut, word]),
             )
 
-    def _cumulated(self, index: int) -> tuple[Array, Array, Array, Array, Array]:
+    def _cumulated(
+        self, index: int
+    ) -> tuple[IntArray, FloatArray, FloatArray, FloatArray, FloatArray]:
         """Find columns of words frequent enough to change sides, and cumulate their counts.
 
         The counts are windows x words and windows x 1.
@@ -250,7 +252,7 @@ class StreamDrift:
         return columns, held, joint, sizes, members
 
 
-def _counted(X: sparse.csr_array, Y: Array, P: Array) -> _Window:
+def _counted(X: SparseRows, Y: FloatArray, P: FloatArray) -> _Window:
     """Sum over some documents."""
     groups = np.hstack([np.ones((X.shape[0], 1)), Y])
     held = sparse.csr_array((X != 0).astype(np.float64).T @ sparse.csr_array(groups))
@@ -260,13 +262,15 @@ def _counted(X: sparse.csr_array, Y: Array, P: Array) -> _Window:
     return _Window(sums, held, groups.sum(axis=0))
 
 
-def _resized(matrix: sparse.csr_array, shape: tuple[int, ...]) -> sparse.csr_array:
+def _resized(matrix: SparseRows, shape: tuple[int, ...]) -> SparseRows:
     wider = matrix.copy()
     wider.resize(shape)
     return wider
 
 
-def _log_odds_ratio(held: Array, joint: Array, sizes: Array, members: Array) -> tuple[Array, Array]:
+def _log_odds_ratio(
+    held: FloatArray, joint: FloatArray, sizes: FloatArray, members: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Compute the log odds ratio of word and category, and its standard error.
 
     1/2 is added to each count.

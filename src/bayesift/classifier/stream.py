@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, FloatArray, SparseRows
 from bayesift.classifier.drift import ChangedWord, StreamDrift
 from bayesift.classifier.inputs import LabelForm
 from bayesift.classifier.parts import vectorizer_for
@@ -198,7 +198,7 @@ class StreamLearner:
                 f"{_FORMS[single]}"
             )
 
-    def _vectors(self, texts: list[str]) -> sparse.csr_array:
+    def _vectors(self, texts: list[str]) -> SparseRows:
         """Make documents x words, at most `max_terms`; new words get the next columns."""
         if not texts:
             return sparse.csr_array((0, 1))
@@ -229,7 +229,7 @@ class StreamLearner:
                 return end
         return len(batch)
 
-    def _step(self, run: list[StreamItem], X: sparse.csr_array) -> list[StreamAnswer]:
+    def _step(self, run: list[StreamItem], X: SparseRows) -> list[StreamAnswer]:
         """Predict, then learn documents that the model takes together."""
         names, reasons = self._names(), [self._reasons(X)] if self.reasons else [()] * len(run)
         if run[0].labels is None or not (self.categories or run[0].labels):
@@ -249,7 +249,7 @@ class StreamLearner:
                 self.n_measured += 1
         return self._answers(run, names, after if before is None else before, losses, reasons)
 
-    def _learn(self, run: list[StreamItem], X: sparse.csr_array) -> Array:
+    def _learn(self, run: list[StreamItem], X: SparseRows) -> FloatArray:
         """Learn, and give the probabilities before each document."""
         if self.single:
             return self.model.progressive_proba(X, np.array([str(item.labels) for item in run]))
@@ -265,15 +265,15 @@ class StreamLearner:
         """Return the categories in the order of their probabilities."""
         return tuple(sorted(self.categories) if self.single else self.categories)
 
-    def _probabilities(self, X: sparse.csr_array) -> Array:
+    def _probabilities(self, X: SparseRows) -> FloatArray:
         return self.model.predict_proba(X) if self.categories else np.zeros((X.shape[0], 0))
 
-    def _member(self, run: list[StreamItem]) -> Array:
+    def _member(self, run: list[StreamItem]) -> BoolArray:
         """Make documents x categories, in the order of their probabilities."""
         names = np.array(self._names())
         return np.array([np.isin(names, _as_tuple(item.labels)) for item in run])
 
-    def _losses(self, run: list[StreamItem], probabilities: Array) -> list[float]:
+    def _losses(self, run: list[StreamItem], probabilities: FloatArray) -> list[float]:
         """Compute the log loss of one label, or its mean over categories."""
         member = self._member(run)
         clipped = np.clip(probabilities, _SMALLEST, 1 - _SMALLEST)
@@ -290,7 +290,7 @@ class StreamLearner:
         self,
         run: list[StreamItem],
         names: Sequence[str],
-        probabilities: Array,
+        probabilities: FloatArray,
         losses: Sequence[float | None],
         reasons: Sequence[Any],
     ) -> list[StreamAnswer]:
@@ -308,7 +308,7 @@ class StreamLearner:
             )
         return answers
 
-    def _reasons(self, X: sparse.csr_array) -> tuple[tuple[str, float], ...]:
+    def _reasons(self, X: SparseRows) -> tuple[tuple[str, float], ...]:
         """Find the terms that add most to the log odds of the most probable category."""
         if len(self.categories) < 2:
             return ()

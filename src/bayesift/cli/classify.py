@@ -19,7 +19,7 @@ from bayesift.files import whole_file
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from bayesift.arrays import Array
+    from bayesift.arrays import FloatArray
     from bayesift.classifier import Predictions, TextClassifier
     from bayesift.corpora.streaming import TextBatch
 
@@ -183,13 +183,13 @@ def _top(predictions: Predictions, names: Sequence[str]) -> list[tuple[pa.Array,
     ]
 
 
-def _significant(values: Array) -> Array:
+def _significant(values: FloatArray) -> FloatArray:
     """Round values to six significant digits."""
     import numpy as np
 
     sizes = np.floor(np.log10(np.maximum(np.abs(values), 1e-300)))
     scale = 10.0 ** np.clip(_DIGITS - 1 - sizes, 0, 300)
-    rounded: Array = np.round(values * scale) / scale
+    rounded: FloatArray = np.round(values * scale) / scale
     return rounded
 
 

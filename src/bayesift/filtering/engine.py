@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.filtering.events import (
     REASONS,
@@ -78,7 +78,7 @@ class FilterEngine:
         query: str | None = None,
         words: Mapping[str, float] | None = None,
         examples: Sequence[tuple[str, bool]] | None = None,
-        batch: tuple[sparse.csr_array, Array] | None = None,
+        batch: tuple[SparseRows, BoolArray] | None = None,
         settings: ProfileSettings | None = None,
         query_as_example: bool = False,
         expand: WordVectors | None = None,
@@ -261,8 +261,8 @@ class FilterEngine:
     def _batch(
         self,
         examples: Sequence[tuple[str, bool]] | None,
-        batch: tuple[sparse.csr_array, Array] | None,
-    ) -> tuple[sparse.csr_array | None, Array]:
+        batch: tuple[SparseRows, BoolArray] | None,
+    ) -> tuple[SparseRows | None, BoolArray]:
         if examples is not None and batch is not None:
             raise ValueError("give examples or batch, not both")
         if batch is not None:
@@ -445,7 +445,7 @@ def _scan_all(profile: Profile, batch: VectorBatch) -> Iterable[Found]:
         hit = profile.scan(batch.rows, hit.row + 1, draws)
 
 
-def stacked(vectors: Sequence[DocumentVector], n_columns: int) -> sparse.csr_array:
+def stacked(vectors: Sequence[DocumentVector], n_columns: int) -> SparseRows:
     """Stack vectors as the rows of a matrix."""
     rows = sparse.csr_array((len(vectors), n_columns))
     rows.indptr = np.cumsum([0, *map(len, vectors)], dtype=np.int64)
@@ -455,8 +455,8 @@ def stacked(vectors: Sequence[DocumentVector], n_columns: int) -> sparse.csr_arr
 
 
 def in_front(
-    vector: DocumentVector, X: sparse.csr_array | None, y: Array
-) -> tuple[sparse.csr_array, Array]:
+    vector: DocumentVector, X: SparseRows | None, y: BoolArray
+) -> tuple[SparseRows, BoolArray]:
     """Put one more relevant document before the others."""
     width = int(max(vector.columns.max(initial=-1) + 1, 0 if X is None else X.shape[1]))
     first = stacked([vector], width)

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, IntArray
 from bayesift.errors import DataError
 from bayesift.filtering.profile import Counters, Profile, ProfileSettings
 from bayesift.filtering.stacked import ProfileStack
@@ -234,7 +234,7 @@ def _posterior(arrays: Arrays) -> FullPosterior:
     return posterior
 
 
-def _unpacked_counts(arrays: Arrays, n_columns: int) -> tuple[Array, Array]:
+def _unpacked_counts(arrays: Arrays, n_columns: int) -> tuple[IntArray, IntArray]:
     counted = _integers(arrays, "counted", np.int32)
     if (
         not 0 <= n_columns < _MAX_COLUMNS
@@ -277,7 +277,7 @@ def _unpacked(name: str, arrays: Arrays, ids: list[str]) -> list[DocumentVector]
     return [DocumentVector(id_, columns[a:b].copy(), weights[a:b].copy()) for id_, a, b in spans]
 
 
-def _integers(arrays: Arrays, name: str, kind: Any) -> Array:
+def _integers(arrays: Arrays, name: str, kind: Any) -> IntArray:
     array = arrays[name]
     if array.dtype != kind or array.ndim != 1:
         raise _inconsistent(name)

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, ndtri, xlogy
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, FloatArray, IntArray, SparseRows
 from bayesift.filtering.stacked import ProfileStack
 from bayesift.filtering.strategies import Goal, Strategy, TargetCount, hash_uniform, query_reach
 from bayesift.filtering.vectors import DocumentVector
@@ -85,6 +85,10 @@ class ProfileSettings:
             raise ValueError(f"model must be 'perceptron' or 'stack', got {self.model!r}")
 
 
+# Mean, covariance, pending updates, their weights, clock and deviations of a posterior
+_Scanned: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
+
+
 class Found(NamedTuple):
     """A document that a scan found."""
 
@@ -150,12 +154,12 @@ class Profile:
         self.likelihood = FlipNoise(settings.kappa)
         self.dynamics = Dynamics(settings.prior_variance)
         given = dict(sorted((prior or {}).items()))
-        self.terms: Array = np.fromiter(given, dtype=np.int32)
+        self.terms: IntArray = np.fromiter(given, dtype=np.int32)
         self.posterior = _posterior([bias, *given.values()], settings.prior_variance)
         self.stack = ProfileStack.empty() if settings.model == "stack" else None
         self.lookup = _lookup(self.terms)
-        self.relevant_counts: Array = np.zeros(0, dtype=np.int32)
-        self.irrelevant_counts: Array = np.zeros(0, dtype=np.int32)
+        self.relevant_counts: IntArray = np.zeros(0, dtype=np.int32)
+        self.irrelevant_counts: IntArray = np.zeros(0, dtype=np.int32)
         self.n_relevant = 0
         self.n_irrelevant = 0
         self.kept: list[DocumentVector] = []
@@ -164,7 +168,7 @@ class Profile:
         self.taught: dict[str, float] = {}
         self.paused = False
         self.counters = Counters()
-        self._rule: Array | None = None
+        self._rule: FloatArray | None = None
         self.set_threshold(settings.goal.threshold([], []))
 
     @property
@@ -184,7 +188,7 @@ class Profile:
         )
         self._forget_rule()
 
-    def set_terms(self, terms: Array) -> None:
+    def set_terms(self, terms: IntArray) -> None:
         """Set the columns of the weights after the bias."""
         self.terms = terms
         self.lookup = _lookup(terms)
@@ -192,7 +196,7 @@ class Profile:
 
     # ---- the batch phase
 
-    def learn_batch(self, X: sparse.csr_array, y: Array, ids: list[str] | None = None) -> None:
+    def learn_batch(self, X: SparseRows, y: BoolArray, ids: list[str] | None = None) -> None:
         """Learn labelled documents: select words, run epochs, keep the relevant documents.
 
         The goal chooses the threshold in the first epoch, where each document is scored before it
@@ -293,14 +297,14 @@ class Profile:
         """Compute the probability that a document is relevant."""
         return float(self.probabilities(_whole_row(document))[0])
 
-    def probabilities(self, X: sparse.csr_array) -> Array:
+    def probabilities(self, X: SparseRows) -> FloatArray:
         """Compute the probability that each document is relevant."""
         if self.stack is not None:
-            relevant: Array = expit(self.scores(X))
+            relevant: FloatArray = expit(self.scores(X))
             return relevant
         return self.likelihood.predictive(*self.posterior.fields(restricted(X, self.lookup)))
 
-    def scores(self, X: sparse.csr_array) -> Array:
+    def scores(self, X: SparseRows) -> FloatArray:
         """Compute mean over standard deviation of each field, or the log odds of the stack.
 
         They are in the order of the probabilities.
@@ -314,7 +318,7 @@ class Profile:
             )
         return scores
 
-    def scan(self, rows: sparse.csr_array, start: int, draws: Array | None = None) -> Found | None:
+    def scan(self, rows: SparseRows, start: int, draws: FloatArray | None = None) -> Found | None:
         """Find the next document to retrieve, from a row on; None at the end."""
         if self.stack is None:
             return self._scan(rows, start, draws)
@@ -325,7 +329,7 @@ class Profile:
         )
         return asked if relevant is None else relevant
 
-    def _next_relevant(self, rows: sparse.csr_array, start: int, stop: int) -> Found | None:
+    def _next_relevant(self, rows: SparseRows, start: int, stop: int) -> Found | None:
         """Find the first document of some rows whose probability is above the threshold."""
         size = _FIRST_SCANNED
         while start < stop:
@@ -343,7 +347,7 @@ class Profile:
             start, size = start + size, min(2 * size, _BLOCK)
         return None
 
-    def _scan(self, rows: sparse.csr_array, start: int, draws: Array | None) -> Found | None:
+    def _scan(self, rows: SparseRows, start: int, draws: FloatArray | None) -> Found | None:
         """Scan by the posterior alone; nothing counts as relevant where there is a stack."""
         documents, likelihood = (rows.indptr, rows.indices, rows.data), self.likelihood.parameters
         rule, posterior, gain = (
@@ -360,7 +364,7 @@ class Profile:
             return None
         return Found(row, why, float(self._found[0]), float(self._found[1]))
 
-    def draws(self, ids: list[str]) -> Array | None:
+    def draws(self, ids: list[str]) -> FloatArray | None:
         """Draw the uniform number of each document; None if the strategy draws none."""
         if self.strategy.rate(self.counters.retrieved) <= 0:
             return None
@@ -397,13 +401,13 @@ class Profile:
             columns = columns[: max(self.settings.max_terms - self.n_terms, 0)]
         self._join(columns)
 
-    def _join(self, columns: Array) -> None:
+    def _join(self, columns: IntArray) -> None:
         """Give words a weight, at the prior."""
         if len(columns):
             self.posterior.grow(1 + self.n_terms + len(columns), self.dynamics)
             self.set_terms(np.concatenate([self.terms, columns]))
 
-    def _row(self, document: DocumentVector) -> sparse.csr_array:
+    def _row(self, document: DocumentVector) -> SparseRows:
         columns = document.columns
         known = columns < len(self.lookup)
         local = self.lookup[columns[known]]
@@ -417,9 +421,9 @@ class Profile:
 
     def _forget_rule(self) -> None:
         self._rule = None
-        self._scanned: tuple[Array, Array, Array, Array, Array, Array] | None = None
+        self._scanned: _Scanned | None = None
 
-    def _rule_now(self) -> Array:
+    def _rule_now(self) -> FloatArray:
         """Return the retrieval rule after the documents retrieved so far."""
         if self._rule is None:
             n = self.counters.retrieved
@@ -432,7 +436,7 @@ class Profile:
             self._rule = np.array([self._relevant_from, reach, theta, self.strategy.rate(n)])
         return self._rule
 
-    def _scanned_now(self) -> tuple[Array, Array, Array, Array, Array, Array]:
+    def _scanned_now(self) -> _Scanned:
         """Return what a scan reads of the posterior, and its work space."""
         if self._scanned is None:
             arrays = self.posterior.to_content()
@@ -446,7 +450,7 @@ class Profile:
             self._region = self._region_now()
         return self._scanned
 
-    def _region_now(self) -> tuple[Array, Array]:
+    def _region_now(self) -> tuple[FloatArray, FloatArray]:
         """Return the region as a scan reads it: C r / s_r and h_r / s_r of its documents.
 
         It is empty without a region.
@@ -462,13 +466,13 @@ class Profile:
         return products / deviations[:, np.newaxis], means / deviations
 
 
-def row_vector(X: sparse.csr_array, row: int, name: str) -> DocumentVector:
+def row_vector(X: SparseRows, row: int, name: str) -> DocumentVector:
     """Copy one row as a document."""
     part = slice(X.indptr[row], X.indptr[row + 1])
     return DocumentVector(name, X.indices[part].astype(np.int32), X.data[part].copy())
 
 
-def _whole_row(document: DocumentVector) -> sparse.csr_array:
+def _whole_row(document: DocumentVector) -> SparseRows:
     """Make a document over all columns."""
     indptr = np.array([0, len(document.columns)], dtype=np.int64)
     return _rows(
@@ -476,7 +480,7 @@ def _whole_row(document: DocumentVector) -> sparse.csr_array:
     )
 
 
-def _rows_between(X: sparse.csr_array, start: int, stop: int) -> sparse.csr_array:
+def _rows_between(X: SparseRows, start: int, stop: int) -> SparseRows:
     """Take some rows, which share their entries with X."""
     part = slice(X.indptr[start], X.indptr[stop])
     return _rows(
@@ -484,9 +488,9 @@ def _rows_between(X: sparse.csr_array, start: int, stop: int) -> sparse.csr_arra
     )
 
 
-def _ratios(means: Any, variances: Any) -> Array:
+def _ratios(means: Any, variances: Any) -> FloatArray:
     """Compute mean over standard deviation of fields."""
-    ratios: Array = np.atleast_1d(means) / np.sqrt(np.atleast_1d(variances))
+    ratios: FloatArray = np.atleast_1d(means) / np.sqrt(np.atleast_1d(variances))
     return ratios
 
 
@@ -495,13 +499,15 @@ def _posterior(mean: list[float], variance: float) -> FullPosterior:
     return FullPosterior(**{**prior, "mean": np.array(mean, dtype=np.float64)})
 
 
-def _lookup(terms: Array) -> Array:
+def _lookup(terms: IntArray) -> IntArray:
     lookup = np.full(int(terms.max(initial=-1)) + 1, -1, dtype=np.int32)
     lookup[terms] = np.arange(1, len(terms) + 1, dtype=np.int32)
     return lookup
 
 
-def _deviations(covariance: Array, pending: Array, weights: Array, clock: Array) -> Array:
+def _deviations(
+    covariance: FloatArray, pending: FloatArray, weights: FloatArray, clock: FloatArray
+) -> FloatArray:
     """Compute standard deviations of the weights.
 
     The smallest increase over rounding keeps them a bound.
@@ -509,11 +515,11 @@ def _deviations(covariance: Array, pending: Array, weights: Array, clock: Array)
     count = int(clock[0])
     waiting = weights[:count] @ pending[:count] ** 2
     variances = clock[1] * (np.diagonal(covariance) + waiting) + clock[2]
-    deviations: Array = np.sqrt(np.maximum(variances, 0.0)) * (1 + 1e-12)
+    deviations: FloatArray = np.sqrt(np.maximum(variances, 0.0)) * (1 + 1e-12)
     return deviations
 
 
-def restricted(X: sparse.csr_array, lookup: Array) -> sparse.csr_array:
+def restricted(X: SparseRows, lookup: IntArray) -> SparseRows:
     """Restrict rows to a profile's weights, the bias first; `lookup` is the profile's."""
     wide = np.full(X.shape[1], -1, dtype=np.int32)
     wide[: len(lookup)] = lookup[: X.shape[1]]
@@ -527,19 +533,19 @@ def restricted(X: sparse.csr_array, lookup: Array) -> sparse.csr_array:
     return _rows(ends.astype(np.int64), columns, values, 1 + int(lookup.max(initial=0)))
 
 
-def _rows(indptr: Array, indices: Array, data: Array, width: int) -> sparse.csr_array:
+def _rows(indptr: IntArray, indices: IntArray, data: FloatArray, width: int) -> SparseRows:
     rows = sparse.csr_array((len(indptr) - 1, width))
     rows.indptr, rows.indices, rows.data = indptr, indices, data
     return rows
 
 
-def _n_log_n(n: int) -> Array:
+def _n_log_n(n: int) -> FloatArray:
     """Return the values k ln k for k = 0, 1, ... up to n at least."""
     return _table(1 << n.bit_length())
 
 
 @cache
-def _table(size: int) -> Array:
+def _table(size: int) -> FloatArray:
     numbers = np.arange(size, dtype=np.float64)
-    values: Array = xlogy(numbers, numbers)
+    values: FloatArray = xlogy(numbers, numbers)
     return values

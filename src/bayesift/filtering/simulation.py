@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.filtering.engine import in_front
 from bayesift.filtering.events import REASONS, ProfileState
@@ -38,12 +38,12 @@ class TopicRun:
 
     topic: str
     n_relevant: int
-    rows: Array
-    why: Array
-    relevant: Array
-    n_terms: Array
+    rows: IntArray
+    why: IntArray
+    relevant: BoolArray
+    n_terms: IntArray
     start_terms: int
-    ranks: Array
+    ranks: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Simulation:
     """
 
     name: str
-    truth: sparse.csr_array
+    truth: SparseRows
     topics: tuple[str, ...]
     n_batch: int
     target: int = 50
@@ -67,7 +67,7 @@ class Simulation:
         n_documents: int = self.truth.shape[0]
         return n_documents
 
-    def decisions(self, strategy: str) -> sparse.csr_array:
+    def decisions(self, strategy: str) -> SparseRows:
         """Return documents of the stream x topics, 1 where retrieved."""
         runs = self.runs[strategy]
         rows = np.concatenate([run.rows for run in runs])
@@ -87,10 +87,10 @@ class Stream:
     of the batch.
     """
 
-    batch: sparse.csr_array
-    documents: sparse.csr_array
-    batch_labels: sparse.csr_array
-    labels: sparse.csr_array
+    batch: SparseRows
+    documents: SparseRows
+    batch_labels: SparseRows
+    labels: SparseRows
     topics: tuple[str, ...]
     ids: list[str]
     name: str = ""
@@ -210,7 +210,7 @@ def simulate(
 
 
 def play(
-    profile: Profile, documents: sparse.csr_array, labels: Array, ids: Sequence[str]
+    profile: Profile, documents: SparseRows, labels: BoolArray, ids: Sequence[str]
 ) -> TopicRun:
     """Run one profile over a stream; what it retrieves is judged at once."""
     start_terms = profile.n_terms
@@ -232,17 +232,19 @@ def play(
     )
 
 
-def _ranks(profile: Profile, documents: sparse.csr_array, labels: Array, retrieved: Array) -> Array:
+def _ranks(
+    profile: Profile, documents: SparseRows, labels: BoolArray, retrieved: IntArray
+) -> IntArray:
     """Rank the relevant documents if retrieved ones are read first, others by probability."""
     others = np.setdiff1d(np.arange(len(labels)), retrieved, assume_unique=True)
     order = np.concatenate(
         [retrieved, others[np.argsort(-profile.scores(documents)[others], kind="stable")]]
     )
-    ranks: Array = np.flatnonzero(labels[order]) + 1
+    ranks: IntArray = np.flatnonzero(labels[order]) + 1
     return ranks
 
 
-def _started(topic: str, settings: ProfileSettings, stream: Stream, labels: Array) -> Profile:
+def _started(topic: str, settings: ProfileSettings, stream: Stream, labels: BoolArray) -> Profile:
     """Make a profile after the batch phase; a topic statement is one more relevant document."""
     profile = Profile(topic, settings)
     X, y = stream.batch, labels
@@ -252,13 +254,13 @@ def _started(topic: str, settings: ProfileSettings, stream: Stream, labels: Arra
     return profile
 
 
-def _column(matrix: sparse.csc_array, column: int) -> Array:
+def _column(matrix: sparse.csc_array, column: int) -> BoolArray:
     members = np.zeros(matrix.shape[0], dtype=bool)
     members[matrix.indices[matrix.indptr[column] : matrix.indptr[column + 1]]] = True
     return members
 
 
-def _cut(corpus: Corpus, n_batch: int | None) -> tuple[Array, Array]:
+def _cut(corpus: Corpus, n_batch: int | None) -> tuple[IntArray, IntArray]:
     """Return the rows of the batch phase and those of the stream."""
     order = _dated_order(corpus)
     if n_batch is None and {"train", "test"} <= set(corpus.splits):
@@ -270,7 +272,7 @@ def _cut(corpus: Corpus, n_batch: int | None) -> tuple[Array, Array]:
     return order[:size], order[size:]
 
 
-def _dated_order(corpus: Corpus) -> Array:
+def _dated_order(corpus: Corpus) -> IntArray:
     """Order by date, with ties in the order of the corpus.
 
     A document without a date follows the one before it.
@@ -300,7 +302,7 @@ def _words(texts: Sequence[str], space: VectorSpace) -> list[str]:
     return names
 
 
-def _with_int32(rows: Any) -> sparse.csr_array:
+def _with_int32(rows: Any) -> SparseRows:
     made = sparse.csr_array(rows.shape)
     made.indptr, made.indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
     made.data = rows.data.astype(np.float64)

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray
 from bayesift.models.online import FlipNoise
 from bayesift.models.online.likelihoods import GAINS, Gain
 from bayesift.state import storable
@@ -174,7 +174,7 @@ def query_reach(kappa: float, gain: Gain, theta: float) -> float:
 
 
 @cache
-def _gains_on_grid(kappa: float, gain: Gain) -> Array:
+def _gains_on_grid(kappa: float, gain: Gain) -> FloatArray:
     means = np.linspace(0, _MAX_RATIO, _GRID_SIZE)
     return FlipNoise(kappa).expected_information_gain(means, 1.0, kind=gain)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray, IntArray
 from bayesift.charts import Axis, Figure, Layer, Line, Panel, Rule
 from bayesift.charts.svg import series
 from bayesift.evaluation import (
@@ -163,7 +163,7 @@ def _thetas(strategy: Strategy) -> list[float]:
     return [strategy.theta(n) for n in range(2 * strategy.target + 1)]
 
 
-def terms_curve(runs: Sequence[TopicRun]) -> Array:
+def terms_curve(runs: Sequence[TopicRun]) -> FloatArray:
     """Compute Figure 2: the mean number of words after 0, 1, 2 ... relevant documents.
 
     A topic that ends keeps its last number.
@@ -173,11 +173,11 @@ def terms_curve(runs: Sequence[TopicRun]) -> Array:
     padded = np.array(
         [np.pad(curve, (0, longest - len(curve)), constant_values=curve[-1]) for curve in curves]
     )
-    mean: Array = padded.mean(axis=0)
+    mean: FloatArray = padded.mean(axis=0)
     return mean
 
 
-def recall_curve(simulation: Simulation, strategy: str, points: int = 101) -> Array:
+def recall_curve(simulation: Simulation, strategy: str, points: int = 101) -> FloatArray:
     """Compute the mean recall of what was retrieved, at equally spaced points of the stream."""
     edges = np.linspace(0, 1, points) * simulation.n_stream
     return _mean_recall(
@@ -185,7 +185,7 @@ def recall_curve(simulation: Simulation, strategy: str, points: int = 101) -> Ar
     )
 
 
-def reading_curve(simulation: Simulation, strategy: str, points: int = 101) -> Array:
+def reading_curve(simulation: Simulation, strategy: str, points: int = 101) -> FloatArray:
     """Compute the mean recall after equal shares of the documents, read by `TopicRun.ranks`."""
     read = np.round(np.linspace(0, 1, points) * simulation.n_stream, 9)
     return _mean_recall(
@@ -194,8 +194,8 @@ def reading_curve(simulation: Simulation, strategy: str, points: int = 101) -> A
 
 
 def _mean_recall(
-    simulation: Simulation, strategy: str, found: Callable[[TopicRun], Array], points: int
-) -> Array:
+    simulation: Simulation, strategy: str, found: Callable[[TopicRun], IntArray], points: int
+) -> FloatArray:
     curves = [found(run) / run.n_relevant for run in simulation.runs[strategy] if run.n_relevant]
     return np.mean(curves, axis=0) if curves else np.zeros(points)
 

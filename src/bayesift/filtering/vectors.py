@@ -23,7 +23,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.filtering import scale_rows
 from bayesift.text import TermVectorizer
@@ -40,8 +40,8 @@ class DocumentVector:
     """One document as its columns and weights."""
 
     id: str
-    columns: Array
-    weights: Array
+    columns: IntArray
+    weights: FloatArray
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -60,8 +60,8 @@ class VectorBatch:
     """
 
     ids: Sequence[str]
-    rows: sparse.csr_array
-    whole: sparse.csr_array
+    rows: SparseRows
+    whole: SparseRows
     words: Words
     counted: dict[str, Any]
 
@@ -106,13 +106,13 @@ class VectorSpace:
         self.stemmer = stemmer
         self.unspaced = unspaced
         self.n_documents = 0
-        self.frequencies: Array = np.zeros(0, dtype=np.int64)
+        self.frequencies: IntArray = np.zeros(0, dtype=np.int64)
         self._table = WordTable()
 
     def __len__(self) -> int:
         return len(self._table)
 
-    def learn_background(self, texts: Iterable[str]) -> sparse.csr_array:
+    def learn_background(self, texts: Iterable[str]) -> SparseRows:
         """Count the words of background documents.
 
         Returns their vectors, weighted with all of them counted.
@@ -169,7 +169,7 @@ class VectorSpace:
         known = vector.columns >= 0
         return DocumentVector(id, vector.columns[known], vector.weights[known])
 
-    def _weighed(self, id: str, counts: dict[str, int], columns: Array) -> DocumentVector:  # noqa: A002
+    def _weighed(self, id: str, counts: dict[str, int], columns: IntArray) -> DocumentVector:  # noqa: A002
         order = np.argsort(columns)
         weights = (1 + np.log2(np.fromiter(counts.values(), dtype=np.float64)))[
             order
@@ -177,7 +177,7 @@ class VectorSpace:
         scale_rows(np.array([0, len(weights)], dtype=np.int64), weights)
         return DocumentVector(id, columns[order], weights)
 
-    def columns_of(self, text: str) -> Array:
+    def columns_of(self, text: str) -> IntArray:
         """Find the columns of the words of a text, without stop words, stemmed as documents are."""
         return self.add_words(self._counter().term_counts(text))
 
@@ -197,9 +197,9 @@ class VectorSpace:
             forms.setdefault(term, []).append(word)
         return dict(sorted(forms.items()))
 
-    def add_words(self, words: Words | Iterable[str]) -> Array:
+    def add_words(self, words: Words | Iterable[str]) -> IntArray:
         """Return the columns of terms (already stemmed); unknown ones get new columns."""
-        columns: Array = self._table.add(
+        columns: IntArray = self._table.add(
             words if isinstance(words, Words) else Words.of(words)
         ).astype(np.int32)
         missing = len(self._table) - len(self.frequencies)
@@ -207,12 +207,12 @@ class VectorSpace:
             self.frequencies = np.concatenate([self.frequencies, np.zeros(missing, dtype=np.int64)])
         return columns
 
-    def words_of(self, columns: Iterable[int] | Array) -> list[str]:
+    def words_of(self, columns: Iterable[int] | IntArray) -> list[str]:
         """Return the words of columns."""
         indices = columns if isinstance(columns, np.ndarray) else list(columns)
         return self._table.words.take(np.asarray(indices, dtype=np.int64)).to_strings()
 
-    def get_state(self) -> tuple[dict[str, Any], dict[str, Array], list[str]]:
+    def get_state(self) -> tuple[dict[str, Any], dict[str, IntArray], list[str]]:
         """Return parameters for JSON, arrays, and the words in the order of their columns."""
         stop_words = self.stop_words
         parameters = {
@@ -226,7 +226,7 @@ class VectorSpace:
 
     @classmethod
     def from_state(
-        cls, parameters: dict[str, Any], arrays: dict[str, Array], words: list[str]
+        cls, parameters: dict[str, Any], arrays: dict[str, IntArray], words: list[str]
     ) -> Self:
         """Make the space of `get_state`; refuses what does not fit together."""
         try:
@@ -252,7 +252,7 @@ class VectorSpace:
             weighting="tf", stop_words=self.stop_words, stemmer=self.stemmer, unspaced=self.unspaced
         )
 
-    def _rarity(self, columns: Array) -> Array:
+    def _rarity(self, columns: IntArray) -> FloatArray:
         """Return the inverse document frequency of words by their columns, -1 for unknown ones."""
         seen = np.ones(len(columns))
         known = columns >= 0
@@ -262,13 +262,13 @@ class VectorSpace:
         return np.log2(self.n_documents / seen) if self.n_documents > 1 else np.ones(len(columns))
 
     @staticmethod
-    def _weigh(counts: sparse.csr_array, rarity: Array) -> None:
+    def _weigh(counts: SparseRows, rarity: FloatArray) -> None:
         """Replace counts by (1 + log2 f) idf, with each row of length one."""
         counts.data[:] = (1 + np.log2(counts.data)) * rarity[counts.indices]
         scale_rows(counts.indptr.astype(np.int64), counts.data)
 
 
-def _moved(rows: sparse.csr_array, columns: Array, n_columns: int) -> sparse.csr_array:
+def _moved(rows: SparseRows, columns: IntArray, n_columns: int) -> SparseRows:
     """Move rows to other columns, without those at -1 and without zeros."""
     wanted = columns[rows.indices]
     kept = (wanted >= 0) & (rows.data != 0)

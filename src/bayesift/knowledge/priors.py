@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, FloatArray, SparseRows
 from bayesift.knowledge.term_knowledge import Belief, Description, TermKnowledge
 from bayesift.models.linear import Link, Logit, Prior
 from bayesift.models.linear.links import link_of
@@ -41,16 +40,16 @@ class TermIndex:
 
     columns: Mapping[str, int]
     analyse: Callable[[str], Mapping[str, int]]
-    typical: Array
-    rarity: Array
+    typical: FloatArray
+    rarity: FloatArray
     n_others: int = 0
 
     @classmethod
     def of(
         cls,
         vectorizer: TermVectorizer,
-        X: sparse.csr_array,
-        kept: Array | None = None,
+        X: SparseRows,
+        kept: BoolArray | None = None,
         n_others: int = 0,
     ) -> TermIndex:
         """Index the terms of a fitted vectorizer.
@@ -288,7 +287,7 @@ def _with_rows(base: Prior, rows: list[Row], n_terms: int) -> Any:
 
 def _filled(
     parameter: Any, shape: tuple[int, int], values: Iterable[tuple[int, int, float | None]]
-) -> Array:
+) -> FloatArray:
     array = np.array(np.broadcast_to(np.asarray(parameter, dtype=np.float64), shape))
     rows, columns, entries = zip(*values, strict=True)
     array[list(rows), list(columns)] = entries

@@ -10,9 +10,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.records.document import Document, Note, ReadingProblem
 from bayesift.records.table import DocumentTable, csr_of, hashed_bytes
@@ -55,7 +54,7 @@ class Corpus:
     categories: tuple[str, ...]
     name: str = ""
     parents: Mapping[str, str] = field(default_factory=dict)
-    vectors: sparse.csr_array | None = None
+    vectors: SparseRows | None = None
     problems: tuple[ReadingProblem, ...] = ()
     notes: tuple[Note, ...] = ()
 
@@ -121,12 +120,12 @@ class Corpus:
         return [document.full_text for document in self.documents]
 
     @property
-    def text_lengths(self) -> Array:
+    def text_lengths(self) -> IntArray:
         """The number of characters of each body."""
         if isinstance(self.documents, DocumentTable):
             import pyarrow.compute as pc
 
-            lengths: Array = pc.utf8_length(self.documents.texts).to_numpy()
+            lengths: IntArray = pc.utf8_length(self.documents.texts).to_numpy()
             return lengths
         return np.array([len(document.text) for document in self.documents])
 
@@ -177,12 +176,13 @@ class Corpus:
         return [self.categories[j] for j in self.indicator.indices.tolist()]
 
     @property
-    def n_labels(self) -> Array:
+    def n_labels(self) -> IntArray:
         """The number of categories of each document."""
-        return np.diff(self.indicator.indptr)
+        n_labels: IntArray = np.diff(self.indicator.indptr)
+        return n_labels
 
     @computed_once
-    def indicator(self) -> sparse.csr_array:
+    def indicator(self) -> SparseRows:
         """Documents x categories, 1 where the document belongs to the category."""
         if isinstance(self.documents, DocumentTable):
             return self.documents.labels.sorted_indices()
@@ -202,7 +202,7 @@ class Corpus:
                 digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
-    def select(self, rows: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.int64]]) -> Corpus:
+    def select(self, rows: Sequence[int] | IntArray) -> Corpus:
         """Return the corpus of the documents in these rows, with all categories."""
         indices = np.asarray(rows, dtype=np.int64)
         vectors = None if self.vectors is None else self.vectors[indices]
@@ -243,7 +243,7 @@ class Corpus:
 
 def indicator_of(
     labels: Iterable[Iterable[object]], categories: Sequence[str], *, skip_unknown: bool = False
-) -> sparse.csr_array:
+) -> SparseRows:
     """Make the indicator, documents x categories, 1 where the document has the category.
 
     Unknown ones are refused or skipped.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import IntArray, SparseRows
 from bayesift.records.document import Document
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class DocumentTable(Sequence[Document]):
 
     ids: pa.ChunkedArray
     texts: pa.ChunkedArray
-    labels: sparse.csr_array
+    labels: SparseRows
     categories: tuple[str, ...]
     titles: pa.ChunkedArray | None = None
     splits: pa.ChunkedArray | None = None
@@ -160,7 +160,7 @@ class DocumentTable(Sequence[Document]):
     def __repr__(self) -> str:
         return repr(tuple(self)) if len(self) <= 10 else f"DocumentTable({len(self):,} documents)"
 
-    def select(self, rows: Array) -> DocumentTable:
+    def select(self, rows: IntArray) -> DocumentTable:
         """Return the table of these rows."""
         taken = [
             None if column is None else _taken(column, rows)
@@ -178,7 +178,7 @@ class DocumentTable(Sequence[Document]):
         return bool(pc.any(pc.equal(self.ids, "")).as_py())
 
     @property
-    def n_documents(self) -> Array:
+    def n_documents(self) -> IntArray:
         """The number of documents of each category."""
         return np.bincount(self.labels.indices, minlength=len(self.categories))
 
@@ -249,7 +249,7 @@ def _with_sizes(column: Any) -> tuple[Any, Any]:
     return eight.cast(pa.large_binary()), text
 
 
-def csr_of(codes: Array, sizes: Any, n_columns: int) -> sparse.csr_array:
+def csr_of(codes: IntArray, sizes: Any, n_columns: int) -> SparseRows:
     """Make the indicator of rows with `sizes` entries each, in the columns `codes`."""
     indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     ones = np.ones(len(codes), dtype=np.int8)
@@ -258,7 +258,7 @@ def csr_of(codes: Array, sizes: Any, n_columns: int) -> sparse.csr_array:
     )
 
 
-def rows_of(labels: sparse.csr_array, rows: Array) -> sparse.csr_array:
+def rows_of(labels: SparseRows, rows: IntArray) -> SparseRows:
     """Take rows of an indicator, with their entries in their order."""
     sizes = np.diff(labels.indptr)[rows]
     entries = np.repeat(labels.indptr[rows] - np.cumsum(sizes) + sizes, sizes) + np.arange(
@@ -267,7 +267,7 @@ def rows_of(labels: sparse.csr_array, rows: Array) -> sparse.csr_array:
     return csr_of(labels.indices[entries], sizes, labels.shape[1])
 
 
-def _stacked(labels: Sequence[sparse.csr_array]) -> sparse.csr_array:
+def _stacked(labels: Sequence[SparseRows]) -> SparseRows:
     sizes = np.concatenate([np.diff(part.indptr) for part in labels])
     return csr_of(np.concatenate([part.indices for part in labels]), sizes, labels[0].shape[1])
 
@@ -280,7 +280,7 @@ def _chained(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     )
 
 
-def _taken(column: pa.ChunkedArray, rows: Array) -> pa.ChunkedArray:
+def _taken(column: pa.ChunkedArray, rows: IntArray) -> pa.ChunkedArray:
     import pyarrow as pa
 
     if (

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def cohen_kappa(first: Mapping[str, str], second: Mapping[str, str]) -> float:
     return _beyond(same, chance)
 
 
-def _observed(paired: Array) -> float:
+def _observed(paired: FloatArray) -> float:
     """Compute the share of equal pairs of ratings of one record, averaged over records."""
     if not len(paired):
         return math.nan
@@ -106,7 +106,7 @@ def _observed(paired: Array) -> float:
     return float(np.mean((paired * (paired - 1)).sum(axis=1) / (ratings * (ratings - 1))))
 
 
-def _ac1(counts: Array, paired: Array) -> float:
+def _ac1(counts: FloatArray, paired: FloatArray) -> float:
     if not len(paired):
         return math.nan
     if counts.shape[1] < 2:
@@ -116,7 +116,7 @@ def _ac1(counts: Array, paired: Array) -> float:
     return _beyond(_observed(paired), chance)
 
 
-def _alpha(paired: Array) -> float:
+def _alpha(paired: FloatArray) -> float:
     """Compute alpha by the coincidence matrix, in which a record with m ratings counts m."""
     if not len(paired):
         return math.nan

@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from scipy.special import expit
 
-from bayesift.arrays import Array
+from bayesift.arrays import IntArray
 from bayesift.references import Reference
 from bayesift.screening.linkage import MISSING, Fields, compare, fold, log_odds
 
@@ -132,7 +132,7 @@ def merge(references: Sequence[Reference]) -> Reference:
     return replace(best, **parts)
 
 
-def candidate_pairs(columns: Fields, references: Sequence[Reference]) -> tuple[Array, Array]:
+def candidate_pairs(columns: Fields, references: Sequence[Reference]) -> tuple[IntArray, IntArray]:
     """Find the pairs of records that share a key, each once, the earlier record first."""
     starts = [fold(reference.abstract[:_ABSTRACT_START]) for reference in references]
     known: dict[str, int] = {}
@@ -167,7 +167,7 @@ def _completeness(reference: Reference) -> int:
     return sum(bool(part) for part in parts)
 
 
-def _title_keys(columns: Fields) -> list[Array]:
+def _title_keys(columns: Fields) -> Sequence[IntArray]:
     """Compute a key per band of min-hashes; MISSING without a title."""
     titled = np.flatnonzero(np.diff(columns.titles.indptr))
     if not len(titled):
@@ -190,7 +190,7 @@ def _title_keys(columns: Fields) -> list[Array]:
     return keys
 
 
-def _pairs_of(keys: Array, order: Array) -> Array:
+def _pairs_of(keys: IntArray, order: IntArray) -> IntArray:
     """Find the pairs of records with the same key, as numbers i n + j with i < j."""
     n = len(keys)
     rows = np.flatnonzero(keys != MISSING)

@@ -26,7 +26,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray, IntArray, SparseRows
 from bayesift.references import Reference
 from bayesift.text import TermVectorizer
 
@@ -101,16 +101,16 @@ class Fields:
     title_keys : folded titles
     """
 
-    titles: sparse.csr_array
-    abstracts: sparse.csr_array
-    names: sparse.csr_array
-    doi: Array
-    pmid: Array
-    journal: Array
-    volume: Array
-    first_page: Array
-    markers: Array
-    year: Array
+    titles: SparseRows
+    abstracts: SparseRows
+    names: SparseRows
+    doi: IntArray
+    pmid: IntArray
+    journal: IntArray
+    volume: IntArray
+    first_page: IntArray
+    markers: IntArray
+    year: IntArray
     journals: tuple[str, ...]
     no_marker: int
     title_keys: tuple[str, ...]
@@ -143,7 +143,7 @@ class Fields:
         return len(self.year)
 
 
-def compare(fields: Fields, first: Array, second: Array) -> dict[str, Array]:
+def compare(fields: Fields, first: IntArray, second: IntArray) -> dict[str, IntArray]:
     """Compare the fields of pairs: the level of agreement, 0 for none, MISSING if one lacks it.
 
     Levels of titles are bands of similarity, the last for equal ones; a title that is part of the
@@ -165,9 +165,9 @@ def compare(fields: Fields, first: Array, second: Array) -> dict[str, Array]:
     }
 
 
-def log_odds(levels: dict[str, Array]) -> Array:
+def log_odds(levels: dict[str, IntArray]) -> FloatArray:
     """Compute the log odds that each pair is the same publication."""
-    total: Array = np.full(len(levels["title"]), INTERCEPT)
+    total: FloatArray = np.full(len(levels["title"]), INTERCEPT)
     for field, weights in WEIGHTS.items():
         total += np.append(weights, 0.0)[levels[field]]
     return total
@@ -189,7 +189,7 @@ def match_probability(first: Reference, second: Reference) -> float:
     return float(expit(log_odds(pair))[0])
 
 
-def letter_sets(texts: Sequence[str]) -> sparse.csr_array:
+def letter_sets(texts: Sequence[str]) -> SparseRows:
     """Make a row of ones of the runs of three bytes of each text.
 
     Texts of one or two letters are one run.
@@ -206,7 +206,9 @@ def letter_sets(texts: Sequence[str]) -> sparse.csr_array:
     return _rows_of_ones(distinct >> 24, distinct & 0xFFFFFF, (len(texts), 1 << 24))
 
 
-def overlaps(sets: sparse.csr_array, first: Array, second: Array) -> tuple[Array, Array, Array]:
+def overlaps(
+    sets: SparseRows, first: IntArray, second: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Count for each pair of rows how many columns both have, and how many each has."""
     sizes = np.diff(sets.indptr)
     both = np.empty(len(first))
@@ -216,12 +218,12 @@ def overlaps(sets: sparse.csr_array, first: Array, second: Array) -> tuple[Array
     return both, sizes[first], sizes[second]
 
 
-def _rows_of_ones(rows: Array, columns: Array, shape: tuple[int, int]) -> sparse.csr_array:
+def _rows_of_ones(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> SparseRows:
     indptr = np.searchsorted(rows, np.arange(shape[0] + 1)).astype(np.int32)
     return sparse.csr_array((np.ones(len(rows)), columns.astype(np.int32), indptr), shape=shape)
 
 
-def _word_sets(texts: Iterable[str]) -> sparse.csr_array:
+def _word_sets(texts: Iterable[str]) -> SparseRows:
     """Make a row of ones of the words of each text that have two letters or more."""
     documents = list(texts)
     if not any(len(word) > 1 for text in documents for word in text.split()):
@@ -230,7 +232,7 @@ def _word_sets(texts: Iterable[str]) -> sparse.csr_array:
     return sparse.csr_array(counted)
 
 
-def _codes(texts: Iterable[str]) -> tuple[Array, tuple[str, ...]]:
+def _codes(texts: Iterable[str]) -> tuple[IntArray, tuple[str, ...]]:
     """Give equal texts equal numbers, MISSING for empty ones; return texts by number too."""
     known: dict[str, int] = {}
     codes = [known.setdefault(text, len(known)) if text else MISSING for text in texts]
@@ -251,22 +253,27 @@ def _first_page(reference: Reference) -> str:
     return (before if len(before) == 1 else "").replace("p", "") + found[0].lstrip("0")
 
 
-def _equal(codes: Array, first: Array, second: Array) -> Array:
-    level: Array = (codes[first] == codes[second]).astype(np.int64)
+def _equal(codes: IntArray, first: IntArray, second: IntArray) -> IntArray:
+    level: IntArray = (codes[first] == codes[second]).astype(np.int64)
     level[(codes[first] == MISSING) | (codes[second] == MISSING)] = MISSING
     return level
 
 
-def _years(years: Array, first: Array, second: Array) -> Array:
+def _years(years: IntArray, first: IntArray, second: IntArray) -> IntArray:
     apart = np.abs(years[first] - years[second])
-    level: Array = np.select([apart == 0, apart == 1], [2, 1], 0)
+    level: IntArray = np.select([apart == 0, apart == 1], [2, 1], 0)
     level[(years[first] == MISSING) | (years[second] == MISSING)] = MISSING
     return level
 
 
 def _bands(
-    both: Array, one: Array, other: Array, bands: tuple[float, ...], *, smaller: bool = False
-) -> Array:
+    both: FloatArray,
+    one: FloatArray,
+    other: FloatArray,
+    bands: tuple[float, ...],
+    *,
+    smaller: bool = False,
+) -> IntArray:
     """Find the band of the shared part, relative to the smaller of the two or to their mean."""
     whole = np.minimum(one, other) if smaller else (one + other) / 2.0
     level = np.searchsorted(bands, both / np.maximum(whole, 1), side="right").astype(np.int64)
@@ -274,18 +281,18 @@ def _bands(
     return level
 
 
-def _titles(fields: Fields, first: Array, second: Array) -> Array:
+def _titles(fields: Fields, first: IntArray, second: IntArray) -> IntArray:
     both, one, other = overlaps(fields.titles, first, second)
     level = _bands(both, one, other, _TITLE_BANDS)
     shorter = np.minimum(one, other)
     part = (both >= _PART_OF_TITLE * shorter) & (shorter >= _SHORTEST_PART)
     level = np.where(part & (level >= 0), np.maximum(level, _PART_LEVEL), level)
     # Many publications have the title "Editorial" or "Results".
-    short: Array = np.where(shorter < _SHORTEST_PART, np.minimum(level, _PART_LEVEL), level)
+    short: IntArray = np.where(shorter < _SHORTEST_PART, np.minimum(level, _PART_LEVEL), level)
     return short
 
 
-def _markers(fields: Fields, first: Array, second: Array) -> Array:
+def _markers(fields: Fields, first: IntArray, second: IntArray) -> IntArray:
     """Whether numbers and words such as "erratum" in the titles are the same.
 
     MISSING where neither title has any.
@@ -296,7 +303,7 @@ def _markers(fields: Fields, first: Array, second: Array) -> Array:
     return level
 
 
-def _journals(fields: Fields, first: Array, second: Array) -> Array:
+def _journals(fields: Fields, first: IntArray, second: IntArray) -> IntArray:
     """Whether names are equal, or one abbreviates the other.
 
     Each pair of names is looked at once.

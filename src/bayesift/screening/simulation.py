@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, IntArray
 from bayesift.charts import Axis, Figure, Layer, Line, Panel
 from bayesift.charts.svg import series
 from bayesift.errors import DataError
@@ -35,8 +35,8 @@ class ReviewCurve:
     0.5
     """
 
-    order: Array
-    positions: Array
+    order: IntArray
+    positions: IntArray
     n_documents: int
 
     @classmethod
@@ -50,7 +50,7 @@ class ReviewCurve:
         return cls(rows, positions, len(labels) - len(start))
 
     @property
-    def hits(self) -> Array:
+    def hits(self) -> BoolArray:
         """Whether each document is relevant, in the order of reading.
 
         Those behind the last relevant one are not.
@@ -221,7 +221,7 @@ def chao_rule(pool: Pool, relevant: Any, curve: ReviewCurve, *, start: Sequence[
     return Chao([ranks[_completed(order, start, len(relevant))] for order in orders])
 
 
-def _completed(order: Array, start: Sequence[int], n_documents: int) -> Array:
+def _completed(order: IntArray, start: Sequence[int], n_documents: int) -> IntArray:
     """Append the rows that an order does not hold."""
     return np.concatenate([order, np.setdiff1d(np.arange(n_documents), [*order, *start])])
 

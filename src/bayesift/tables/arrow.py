@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, IntArray, SparseRows
 from bayesift.records import DocumentTable
 from bayesift.records.table import csr_of, rows_of
 from bayesift.tables.columns import SAMPLE_ROWS, Columns, read_categories
@@ -38,7 +37,7 @@ _BETWEEN = "\x1f"  # the unit separator, which joins the labels of a list
 class ColumnBlock:
     """Rows of a table as Arrow columns, and the line of each row."""
 
-    lines: Array
+    lines: IntArray
     columns: Mapping[str, pa.Array]
 
     def __len__(self) -> int:
@@ -85,7 +84,7 @@ class ColumnBlock:
 
     def _labels(
         self, column: str | None, separator: str | None
-    ) -> tuple[sparse.csr_array, tuple[str, ...]]:
+    ) -> tuple[SparseRows, tuple[str, ...]]:
         """Return the indicator of the categories and their names.
 
         Each distinct cell is read once.
@@ -197,7 +196,7 @@ def parse_csv(
     return ColumnBlock(lines + line, {name: table[name].combine_chunks() for name in wanted})
 
 
-def _record_lines(block: bytes, dialect: Dialect) -> Array | None:
+def _record_lines(block: bytes, dialect: Dialect) -> IntArray | None:
     """Find the line of each record, counted from 0.
 
     The result is None if quotes or line breaks are used in an unusual way.
@@ -217,11 +216,11 @@ def _record_lines(block: bytes, dialect: Dialect) -> Array | None:
     starts, lines = starts[filled], lines[filled]
     first = content[starts]
     is_blank = (first == _NEWLINE) | (first == _RETURN)
-    kept: Array = lines[~is_blank]
+    kept: IntArray = lines[~is_blank]
     return kept
 
 
-def _enclose_fields(content: Array, quotes: Array, delimiter: int) -> bool:
+def _enclose_fields(content: IntArray, quotes: IntArray, delimiter: int) -> bool:
     """Whether quotes stand only around fields, or doubled within them."""
     if len(quotes) % 2:
         return False

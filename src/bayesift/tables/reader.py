@@ -14,7 +14,7 @@ from typing import BinaryIO, Literal, TypeVar
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import IntArray
 from bayesift.errors import DataError
 from bayesift.records import Corpus, Document, DocumentTable, Note
 from bayesift.tables.columns import (
@@ -516,7 +516,7 @@ def load_chunks(
 
 def read_tables(
     reader: TableReader, wanted: Columns, separator: str | None = None
-) -> Iterator[tuple[Array, DocumentTable]]:
+) -> Iterator[tuple[IntArray, DocumentTable]]:
     """Read a table without dates in parts: the documents, and the line of each.
 
     Ids may repeat.
@@ -543,7 +543,7 @@ def read_tables(
 
 
 def _with_unique_ids(
-    table: DocumentTable, lines: Array, log: ProblemLog, path: Path
+    table: DocumentTable, lines: IntArray, log: ProblemLog, path: Path
 ) -> DocumentTable:
     """Remove documents whose id is empty or a duplicate, and report them."""
     if len(table.ids.unique()) == len(table) and not table.has_empty_id:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bayesift.arrays import SparseRows
 from bayesift.errors import DataError
 from bayesift.records import Corpus, Document
 from bayesift.tables.loading import ProblemLog, categories_of, open_bytes
@@ -79,7 +80,7 @@ def read_blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
 
 def stack_blocks(
     blocks: Sequence[PairBlock], *, first_term: int, columns: int | None = None
-) -> sparse.csr_array:
+) -> SparseRows:
     """Stack blocks into a matrix; `first_term` is the term number of the first column."""
     counts = np.concatenate([block.counts for block in blocks])
     indices = np.concatenate([block.terms for block in blocks]) - first_term

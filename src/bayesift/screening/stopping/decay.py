@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from scipy.special import betainc, gammaln
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, FloatArray, IntArray
 from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing, check_share
 
 LEAST_FINDS = 10  # finds from which on the posterior is held to say something
@@ -101,14 +101,14 @@ class _Mixture:
     """The number left: a mixture of negative binomials with weights and shares of the rate read."""
 
     k: int
-    weights: Array
-    read: Array
+    weights: FloatArray
+    read: FloatArray
 
     def cdf(self, most: int) -> float:
         """Compute the probability that at most so many are left."""
         return float(self.weights @ betainc(self.k, most + 1.0, self.read))
 
-    def pmf(self, largest: int) -> Array:
+    def pmf(self, largest: int) -> FloatArray:
         """Compute the probabilities of 0, 1, ... left, up to the largest number.
 
         Larger numbers count as the largest.
@@ -124,7 +124,7 @@ class _Mixture:
             )
         logs[self.read >= 1.0] = np.where(m == 0, 0.0, -np.inf)
         below = self.weights @ np.exp(ways + logs)
-        pmf: Array = np.append(below, max(0.0, 1.0 - below.sum()))
+        pmf: FloatArray = np.append(below, max(0.0, 1.0 - below.sum()))
         return pmf
 
 
@@ -205,7 +205,7 @@ class RankDecay:
         self._tail_sums = tail / tail[-1]
 
     def remaining(
-        self, judgements: Sequence[bool] | Array, *, found_before: int = 0, draws: int = 2000
+        self, judgements: Sequence[bool] | BoolArray, *, found_before: int = 0, draws: int = 2000
     ) -> RemainingRelevant:
         """Compute quantiles of the number of relevant documents among those not read.
 
@@ -221,7 +221,7 @@ class RankDecay:
         return RemainingRelevant(quantiles, found_before + k)
 
     def probability_of_recall(
-        self, judgements: Sequence[bool] | Array, recall: float, *, found_before: int = 0
+        self, judgements: Sequence[bool] | BoolArray, recall: float, *, found_before: int = 0
     ) -> float:
         """Compute the probability that this share of all relevant documents is found.
 
@@ -234,7 +234,7 @@ class RankDecay:
 
     def estimate(
         self,
-        judgements: Sequence[bool] | Array,
+        judgements: Sequence[bool] | BoolArray,
         *,
         recall: float = 0.95,
         confidence: float = 0.95,
@@ -273,60 +273,60 @@ class RankDecay:
             caveat=_caveat(finds, weak, self.n_documents - n_read),
         )
 
-    def log_evidence(self, positions: Array) -> Array:
+    def log_evidence(self, positions: IntArray) -> FloatArray:
         """Compute the log likelihood of each tail share, given all relevant ranks of a review."""
         fits = self._log_fits(np.asarray(positions) - 1, self.n_documents)
         prior = self._log_prior - np.logaddexp.reduce(self._log_prior, axis=1, keepdims=True)
-        evidence: Array = np.logaddexp.reduce(fits + prior, axis=1)
+        evidence: FloatArray = np.logaddexp.reduce(fits + prior, axis=1)
         return evidence
 
-    def _positions(self, judgements: Sequence[bool] | Array) -> tuple[Array, int]:
+    def _positions(self, judgements: Sequence[bool] | BoolArray) -> tuple[IntArray, int]:
         if len(judgements) > self.n_documents:
             raise ValueError(f"{len(judgements)} judgements of {self.n_documents} documents")
         return np.flatnonzero(np.asarray(judgements, dtype=bool)), len(judgements)
 
-    def _n_found(self, positions: Array) -> int:
+    def _n_found(self, positions: IntArray) -> int:
         return len(positions) + self._n_sampled
 
-    def _shares_read(self, n_read: int) -> Array:
+    def _shares_read(self, n_read: int) -> FloatArray:
         """Compute S(n), tails x shapes, with the sample."""
         ranked = self._sums[:, n_read - 1] if n_read else np.zeros(len(self._sums))
         read = (1.0 - self._tails) * ranked + self._tails * self._tail_sums[n_read]
-        shares: Array = np.minimum((read + self._sampled) / (1.0 + self._sampled), 1.0)
+        shares: FloatArray = np.minimum((read + self._sampled) / (1.0 + self._sampled), 1.0)
         return shares
 
-    def _log_rates(self, positions: Array) -> Array:
+    def _log_rates(self, positions: IntArray) -> FloatArray:
         """Compute log prod s(t_i), tails x shapes."""
         before = np.where(positions > 0, self._sums[:, positions - 1], 0.0)
         rates = self._sums[:, positions] - before
         tails = self._tails[:, :, np.newaxis]
-        logs: Array = np.log(
+        logs: FloatArray = np.log(
             (1.0 - tails) * rates + tails * np.diff(self._tail_sums)[positions]
         ).sum(axis=2)
         return logs
 
-    def _log_fits(self, positions: Array, n_read: int) -> Array:
+    def _log_fits(self, positions: IntArray, n_read: int) -> FloatArray:
         """Compute log prod s(t_i) / S(n)^k, tails x shapes."""
-        fitted: Array = self._log_rates(positions) - self._n_found(positions) * np.log(
+        fitted: FloatArray = self._log_rates(positions) - self._n_found(positions) * np.log(
             self._shares_read(n_read)
         )
         return fitted
 
-    def _posterior(self, positions: Array, n_read: int) -> Array:
+    def _posterior(self, positions: IntArray, n_read: int) -> FloatArray:
         return _normalised(self._log_prior + self._log_fits(positions, n_read))
 
-    def _mixture(self, positions: Array, n_read: int) -> _Mixture:
+    def _mixture(self, positions: IntArray, n_read: int) -> _Mixture:
         return _mixed(
             self._n_found(positions), self._posterior(positions, n_read), self._shares_read(n_read)
         )
 
-    def _probability(self, positions: Array, n_read: int, allowed: int) -> float:
+    def _probability(self, positions: IntArray, n_read: int, allowed: int) -> float:
         if n_read == self.n_documents or allowed >= self.n_documents - n_read:
             return 1.0
         return self._mixture(positions, n_read).cdf(allowed) if self._n_found(positions) else 0.0
 
     def _more_reading(
-        self, positions: Array, n_read: int, allowed: int, wanted: Sequence[float]
+        self, positions: IntArray, n_read: int, allowed: int, wanted: Sequence[float]
     ) -> dict[float, int]:
         """Count further irrelevant documents needed for each probability, the lowest first."""
         k, most = self._n_found(positions), max(n_read, self.n_documents - allowed)
@@ -345,24 +345,24 @@ class RankDecay:
             more[sure] = low - n_read
         return more
 
-    def _weakness(self, positions: Array, n_read: int) -> float:
+    def _weakness(self, positions: IntArray, n_read: int) -> float:
         if not n_read:
             return float(np.exp(self._log_prior)[:, ~self._falls].sum())
         return float(self._posterior(positions, n_read)[:, ~self._falls].sum())
 
 
-def _normalised(logs: Array) -> Array:
+def _normalised(logs: FloatArray) -> FloatArray:
     weights = np.exp(logs - logs.max())
-    normalised: Array = weights / weights.sum()
+    normalised: FloatArray = weights / weights.sum()
     return normalised
 
 
-def _mixed(k: int, weights: Array, read: Array) -> _Mixture:
+def _mixed(k: int, weights: FloatArray, read: FloatArray) -> _Mixture:
     kept = weights > _NEGLIGIBLE
     return _Mixture(k, weights[kept] / weights[kept].sum(), read[kept])
 
 
-def learn_tail_shares(reviews: Sequence[tuple[Sequence[Array], int]]) -> dict[float, float]:
+def learn_tail_shares(reviews: Sequence[tuple[Sequence[IntArray], int]]) -> dict[float, float]:
     """Compute the posterior of one tail share for all reviews, uniform over `TAIL_SHARES` before.
 
     Parameters
@@ -379,7 +379,7 @@ def learn_tail_shares(reviews: Sequence[tuple[Sequence[Array], int]]) -> dict[fl
     return dict(zip(shares, (weights / weights.sum()).tolist(), strict=True))
 
 
-def _shapes(n_documents: int) -> tuple[Array, ...]:
+def _shapes(n_documents: int) -> tuple[FloatArray, ...]:
     """Compute the rates at all ranks, shapes x ranks, of each family."""
     u = np.arange(n_documents) / n_documents
     powers = [np.exp(-b * np.log1p(u / c)) for c in _SCALES for b in _EXPONENTS]

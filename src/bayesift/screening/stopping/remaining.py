@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 from scipy.special import expit
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray, SparseRows
 from bayesift.screening.relevance import leading_directions
 
 _ROUNDING = 1e-9
@@ -30,7 +30,7 @@ class RemainingRelevant:
     (1.0, (0, 1), 0.75)
     """
 
-    draws: Array
+    draws: FloatArray
     n_found: int
 
     @property
@@ -96,10 +96,12 @@ class Forecast:
     True
     """
 
-    def __init__(self, X: sparse.csr_array, *, directions: int = 100) -> None:
+    def __init__(self, X: SparseRows, *, directions: int = 100) -> None:
         self._design = np.hstack([leading_directions(X, directions), np.ones((X.shape[0], 1))])
 
-    def remaining(self, labels: Array, *, draws: int = 1000, seed: int = 0) -> RemainingRelevant:
+    def remaining(
+        self, labels: FloatArray, *, draws: int = 1000, seed: int = 0
+    ) -> RemainingRelevant:
         """Draw the number of relevant documents among those with label 0."""
         judged, unseen = np.flatnonzero(labels), np.flatnonzero(labels == 0)
         Z, y = self._design[judged], (labels[judged] > 0).astype(np.float64)
@@ -112,7 +114,7 @@ class Forecast:
 
 
 def remaining_relevant(
-    means: Array, root: Array, *, n_found: int, draws: int = 1000, seed: int = 0
+    means: FloatArray, root: FloatArray, *, n_found: int, draws: int = 1000, seed: int = 0
 ) -> RemainingRelevant:
     """Draw the number of relevant documents with normal scores of covariance root root'."""
     rng = np.random.default_rng(seed)
@@ -121,7 +123,7 @@ def remaining_relevant(
     return RemainingRelevant(relevant.sum(axis=0), n_found)
 
 
-def _laplace(Z: Array, y: Array, variance: float) -> tuple[float, Array, Array]:
+def _laplace(Z: FloatArray, y: FloatArray, variance: float) -> tuple[float, FloatArray, FloatArray]:
     """Compute log evidence, mode and a root of the covariance, for one variance of the prior.
 
     Newton's method is damped.
@@ -147,11 +149,11 @@ def _laplace(Z: Array, y: Array, variance: float) -> tuple[float, Array, Array]:
     return float(evidence), mode, root
 
 
-def _hessian(Z: Array, chance: Array, precision: Array) -> Array:
-    hessian: Array = (Z.T * (chance * (1.0 - chance))) @ Z + np.diag(precision)
+def _hessian(Z: FloatArray, chance: FloatArray, precision: FloatArray) -> FloatArray:
+    hessian: FloatArray = (Z.T * (chance * (1.0 - chance))) @ Z + np.diag(precision)
     return hessian
 
 
-def _log_posterior(Z: Array, y: Array, precision: Array, w: Array) -> float:
+def _log_posterior(Z: FloatArray, y: FloatArray, precision: FloatArray, w: FloatArray) -> float:
     scores = Z @ w
     return float(np.sum(y * scores - np.logaddexp(0.0, scores)) - 0.5 * np.sum(precision * w**2))

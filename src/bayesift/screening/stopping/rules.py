@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import binom, hypergeom, norm, poisson
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, FloatArray, IntArray
 from bayesift.screening.stopping.decay import LEAST_FINDS, TAIL_SHARES, RankDecay
 from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing
 from bayesift.screening.stopping.sampling import SampleCheck
@@ -37,7 +37,7 @@ class StopPoint:
 class StoppingRule(Protocol):
     """Anything that says where to stop."""
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review of these documents, in the order of reading."""
 
 
@@ -63,7 +63,7 @@ class PosteriorRule:
     tail_shares: Mapping[float, float] = field(default_factory=lambda: TAIL_SHARES)
     sample_share: float = 0.0
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
         drawn = np.random.default_rng(seed).permutation(len(hits))[
             : int(self.sample_share * len(hits))
@@ -96,7 +96,7 @@ class SampleRule:
     switch: float = 0.5
     every: int = _EVERY
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
         decay = _decay(len(hits), tuple(TAIL_SHARES.items()))
         for n, found in _looks(hits, self.every):
@@ -127,7 +127,7 @@ class CallaghanMuellerHansen:
     corrected: bool = False
     every: int = _EVERY
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
         counts = np.concatenate([[0], np.cumsum(hits)])
 
@@ -161,7 +161,7 @@ class PointProcess:
     confidence: float = 0.95
     every: int = _EVERY
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
         t = np.arange(1.0, len(hits) + 1.0)
         start = [0.0]
@@ -171,7 +171,7 @@ class PointProcess:
                 return False
             ranks = np.flatnonzero(hits[:n])
 
-            def misfit(parameter: Array) -> float:
+            def misfit(parameter: FloatArray) -> float:
                 fitted = self._log_rate(parameter[0], t)
                 return float(found * np.log(np.exp(fitted[:n]).sum()) - fitted[ranks].sum())
 
@@ -186,8 +186,8 @@ class PointProcess:
 
         return _first(hits, found_before, self.every, reached)
 
-    def _log_rate(self, parameter: float, t: Array) -> Array:
-        rates: Array
+    def _log_rate(self, parameter: float, t: FloatArray) -> FloatArray:
+        rates: FloatArray
         if self.rate == "power":
             rates = -math.exp(min(parameter, 3.0)) * np.log(t)
         else:
@@ -210,7 +210,7 @@ class QuantileBinomial:
     confidence: float = 0.95
     n_positive: int = 59
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
         drawn = np.random.default_rng(seed).permutation(len(hits))
         known = np.flatnonzero(hits[drawn])
@@ -239,7 +239,7 @@ class Safe:
 
     in_a_row: int = 50
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
         n = len(hits)
         sample = np.random.default_rng(seed).permutation(n)[: max(n // 100, 1)]
@@ -262,7 +262,7 @@ class InARow:
 
     n: int = 50
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
         enough = np.flatnonzero(_since_relevant(hits) >= self.n)
         return _point(hits, found_before, int(enough[0]) + 1 if len(enough) else len(hits))
@@ -280,7 +280,7 @@ class Knee:
 
     every: int = _EVERY
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
         counts = np.cumsum(hits)
 
@@ -314,12 +314,12 @@ class Chao:
     StopPoint(n_read=70, recall=1.0)
     """
 
-    orders: Sequence[Array]
+    orders: Sequence[IntArray]
     recall: float = 0.95
     confidence: float = 0.95
     every: int = _EVERY
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
         n = len(hits)
         if len(self.orders) < 2 or any(
@@ -371,14 +371,14 @@ STOPPING_RULES: Mapping[str, StoppingRule] = MappingProxyType(
 )
 
 
-def _since_relevant(hits: Array) -> Array:
+def _since_relevant(hits: BoolArray) -> IntArray:
     """Count irrelevant documents read in a row, at every rank."""
     ranks = np.arange(1, len(hits) + 1)
-    since: Array = ranks - np.maximum.accumulate(np.where(hits, ranks, 0))
+    since: IntArray = ranks - np.maximum.accumulate(np.where(hits, ranks, 0))
     return since
 
 
-def _looks(hits: Array, every: int) -> Iterator[tuple[int, int]]:
+def _looks(hits: BoolArray, every: int) -> Iterator[tuple[int, int]]:
     """Count documents read and relevant ones, at every look before the last document."""
     counts = np.cumsum(hits)
     for n in range(every, len(hits), every):
@@ -386,14 +386,14 @@ def _looks(hits: Array, every: int) -> Iterator[tuple[int, int]]:
 
 
 def _first(
-    hits: Array, found_before: int, every: int, stops: Callable[[int, int], bool]
+    hits: BoolArray, found_before: int, every: int, stops: Callable[[int, int], bool]
 ) -> StopPoint:
     """Find the first look at which a rule stops, else the last document."""
     n = next((n for n, found in _looks(hits, every) if stops(n, found)), len(hits))
     return _point(hits, found_before, n)
 
 
-def _point(hits: Array, found_before: int, n_read: int, found: int | None = None) -> StopPoint:
+def _point(hits: BoolArray, found_before: int, n_read: int, found: int | None = None) -> StopPoint:
     reached = int(hits[:n_read].sum()) if found is None else found
     total = found_before + int(hits.sum())
     return StopPoint(n_read, (found_before + reached) / total if total else 1.0)
@@ -407,7 +407,7 @@ def _decay(
 
 
 def _sampled(
-    unseen: Array, expected: RemainingRelevant, recall: float, confidence: float, seed: int
+    unseen: BoolArray, expected: RemainingRelevant, recall: float, confidence: float, seed: int
 ) -> SampleCheck:
     """Finish a check when the unseen documents are read in random order."""
     check = SampleCheck(

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 from scipy.stats import hypergeom
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray, IntArray
 from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing, check_share
 
 _TRUST = (
@@ -126,7 +126,7 @@ class SampleCheck:
         """Whether the sample proves that at least this share is found."""
         return self.missing_bound <= allowed_missing(self.n_found + self.n_hits, recall)
 
-    def _log_likelihood(self) -> Array:
+    def _log_likelihood(self) -> FloatArray:
         """Compute ln C(n, h) C(N - n, K - h) / C(N, K) of every K, up to a constant."""
         K, N, n, h = self._possible, self.n_unseen, self.n_drawn, self.n_hits
         likelihood = np.full(N + 1, -np.inf)
@@ -135,8 +135,8 @@ class SampleCheck:
         likelihood[some] = self._log_choose(N - n, k - h) - self._log_choose(N, k)
         return likelihood
 
-    def _log_choose(self, n: int, k: Array) -> Array:
-        ways: Array = (
+    def _log_choose(self, n: int, k: IntArray) -> FloatArray:
+        ways: FloatArray = (
             self._log_factorials[n] - self._log_factorials[k] - self._log_factorials[n - k]
         )
         return ways
@@ -161,7 +161,7 @@ def sample_size(*, n_unseen: int, n_found: int, recall: float, confidence: float
     return low
 
 
-def _prior(n_unseen: int, expected: RemainingRelevant | None) -> Array:
+def _prior(n_unseen: int, expected: RemainingRelevant | None) -> FloatArray:
     """Compute p(K): what the model expects, mixed with 1 / ((K + 1) (K + 2))."""
     K = np.arange(n_unseen + 1.0)
     heavy = 1.0 / ((K + 1.0) * (K + 2.0))
