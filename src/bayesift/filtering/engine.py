@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from bayesift.arrays import BoolArray, SparseRows
 from bayesift.errors import DataError
@@ -35,7 +34,13 @@ from bayesift.filtering.events import (
 )
 from bayesift.filtering.profile import QUERY_BIAS, QUERY_STRENGTH, Found, Profile, ProfileSettings
 from bayesift.filtering.strategies import Goal, Strategy, TargetCount
-from bayesift.filtering.vectors import DocumentVector, VectorBatch, VectorSpace
+from bayesift.filtering.vectors import (
+    DocumentVector,
+    VectorBatch,
+    VectorSpace,
+    matrix_of,
+    stacked,
+)
 from bayesift.records import Document
 from bayesift.state import decode
 from bayesift.text import WordVectors
@@ -445,25 +450,17 @@ def _scan_all(profile: Profile, batch: VectorBatch) -> Iterable[Found]:
         hit = profile.scan(batch.rows, hit.row + 1, draws)
 
 
-def stacked(vectors: Sequence[DocumentVector], n_columns: int) -> SparseRows:
-    """Stack vectors as the rows of a matrix."""
-    rows = sparse.csr_array((len(vectors), n_columns))
-    rows.indptr = np.cumsum([0, *map(len, vectors)], dtype=np.int64)
-    rows.indices = np.concatenate([np.zeros(0, np.int32), *(vector.columns for vector in vectors)])
-    rows.data = np.concatenate([np.zeros(0), *(vector.weights for vector in vectors)])
-    return rows
-
-
 def in_front(
     vector: DocumentVector, X: SparseRows | None, y: BoolArray
 ) -> tuple[SparseRows, BoolArray]:
     """Put one more relevant document before the others."""
     width = int(max(vector.columns.max(initial=-1) + 1, 0 if X is None else X.shape[1]))
-    first = stacked([vector], width)
     if X is None:
-        return first, np.ones(1, dtype=bool)
-    rows = sparse.csr_array((1 + X.shape[0], width))
-    rows.indptr = np.concatenate([[0], X.indptr + len(vector)]).astype(np.int64)
-    rows.indices = np.concatenate([vector.columns, X.indices]).astype(np.int32)
-    rows.data = np.concatenate([vector.weights, X.data])
+        return stacked([vector], width), np.ones(1, dtype=bool)
+    rows = matrix_of(
+        np.concatenate([[0], X.indptr + len(vector)]).astype(np.int64),
+        np.concatenate([vector.columns, X.indices]).astype(np.int32),
+        np.concatenate([vector.weights, X.data]),
+        width,
+    )
     return rows, np.concatenate([[True], y])

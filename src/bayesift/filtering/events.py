@@ -17,7 +17,7 @@ from bayesift.arrays import Array, IntArray
 from bayesift.errors import DataError
 from bayesift.filtering.profile import Counters, Profile, ProfileSettings
 from bayesift.filtering.stacked import ProfileStack
-from bayesift.filtering.vectors import DocumentVector, VectorSpace
+from bayesift.filtering.vectors import DocumentVector, VectorSpace, stacked
 from bayesift.models.online.posteriors import FullPosterior
 from bayesift.state import decode_fitted, encode
 
@@ -249,14 +249,11 @@ def _unpacked_counts(arrays: Arrays, n_columns: int) -> tuple[IntArray, IntArray
 
 
 def _packed(name: str, documents: Sequence[DocumentVector]) -> Arrays:
+    rows = stacked(documents, 1)
     return {
-        f"{name}.ends": np.cumsum([len(document) for document in documents], dtype=np.int64),
-        f"{name}.columns": np.concatenate(
-            [np.zeros(0, np.int32), *(document.columns for document in documents)]
-        ),
-        f"{name}.weights": np.concatenate(
-            [np.zeros(0), *(document.weights for document in documents)]
-        ),
+        f"{name}.ends": rows.indptr[1:],
+        f"{name}.columns": rows.indices,
+        f"{name}.weights": rows.data,
     }
 
 

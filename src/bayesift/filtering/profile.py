@@ -9,13 +9,12 @@ from functools import cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import sparse
 from scipy.special import expit, ndtri, xlogy
 
 from bayesift.arrays import BoolArray, FloatArray, IntArray, SparseRows
 from bayesift.filtering.stacked import ProfileStack
 from bayesift.filtering.strategies import Goal, Strategy, TargetCount, hash_uniform, query_reach
-from bayesift.filtering.vectors import DocumentVector
+from bayesift.filtering.vectors import DocumentVector, matrix_of, stacked
 from bayesift.kernels.filtering import RELEVANT, informative_terms, scan
 from bayesift.models.online import FlipNoise
 from bayesift.models.online.likelihoods import GAINS
@@ -412,7 +411,7 @@ class Profile:
         known = columns < len(self.lookup)
         local = self.lookup[columns[known]]
         kept = local >= 0
-        return _rows(
+        return matrix_of(
             np.array([0, 1 + np.count_nonzero(kept)], dtype=np.int64),
             np.concatenate([np.zeros(1, dtype=np.int32), local[kept]]),
             np.concatenate([np.ones(1), document.weights[known][kept]]),
@@ -474,16 +473,13 @@ def row_vector(X: SparseRows, row: int, name: str) -> DocumentVector:
 
 def _whole_row(document: DocumentVector) -> SparseRows:
     """Make a document over all columns."""
-    indptr = np.array([0, len(document.columns)], dtype=np.int64)
-    return _rows(
-        indptr, document.columns, document.weights, int(document.columns.max(initial=0)) + 1
-    )
+    return stacked([document], int(document.columns.max(initial=0)) + 1)
 
 
 def _rows_between(X: SparseRows, start: int, stop: int) -> SparseRows:
     """Take some rows, which share their entries with X."""
     part = slice(X.indptr[start], X.indptr[stop])
-    return _rows(
+    return matrix_of(
         X.indptr[start : stop + 1] - X.indptr[start], X.indices[part], X.data[part], X.shape[1]
     )
 
@@ -530,13 +526,7 @@ def restricted(X: SparseRows, lookup: IntArray) -> SparseRows:
     values = np.ones(ends[-1])
     indices = np.delete(np.arange(ends[-1]), ends[:-1])
     columns[indices], values[indices] = local[kept], X.data[kept]
-    return _rows(ends.astype(np.int64), columns, values, 1 + int(lookup.max(initial=0)))
-
-
-def _rows(indptr: IntArray, indices: IntArray, data: FloatArray, width: int) -> SparseRows:
-    rows = sparse.csr_array((len(indptr) - 1, width))
-    rows.indptr, rows.indices, rows.data = indptr, indices, data
-    return rows
+    return matrix_of(ends.astype(np.int64), columns, values, 1 + int(lookup.max(initial=0)))
 
 
 def _n_log_n(n: int) -> FloatArray:

@@ -4,17 +4,15 @@ Input lines are documents and judgements; output lines are retrievals.
 
 Lines of input:
 
-    {"id": "17", "title": ..., "text": ...}                                  a document
-    {"judge": {"profile": "grain", "id": "17", "relevant": true}}            a judgement; with
-    "text" for a document
-                                                                             that was not retrieved
-    {"undo": {"profile": "grain", "id": "17"}}                               takes a judgement back
-    {"teach": {"profile": "grain", "word": "tonnes", "strength": 0.5}}       the strength of a word,
-    below 0 if it
-                                                                             speaks against; 0 takes
-                                                                             it back
-    {"pause": {"profile": "grain"}}, {"resume": {"profile": "grain"}}        nothing is retrieved in
-    between
+    {"id": "17", "title": ..., "text": ...}                              a document
+    {"judge": {"profile": "grain", "id": "17", "relevant": true}}        a judgement (1)
+    {"undo": {"profile": "grain", "id": "17"}}                           takes a judgement back
+    {"teach": {"profile": "grain", "word": "tonnes", "strength": 0.5}}   strength of a word (2)
+    {"pause": {"profile": "grain"}}                                      nothing is retrieved until
+    {"resume": {"profile": "grain"}}                                     the profile is resumed
+
+(1) with "text" for a document that was not retrieved; (2) below 0 if it speaks against relevance,
+0 takes it back.
 
 The output has a line for every retrieval:
 

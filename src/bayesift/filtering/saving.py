@@ -2,7 +2,8 @@
 
     FOLDER/start             profiles as they were added, and the words known then; written once
     FOLDER/checkpoint.zip    profiles and words after a number of events; one file, so that it is
-    replaced atomically FOLDER/events.jsonl      all events
+                             replaced atomically
+    FOLDER/events.jsonl      all events, a journal
 
 Start and events determine the filter; the checkpoint only saves time. `open_filter` reads the
 checkpoint and applies the events after it or, when the same input will be read again, removes them.

@@ -15,7 +15,7 @@ from bayesift.filtering.engine import in_front
 from bayesift.filtering.events import REASONS, ProfileState
 from bayesift.filtering.profile import Profile, ProfileSettings, row_vector
 from bayesift.filtering.strategies import Strategy
-from bayesift.filtering.vectors import VectorSpace
+from bayesift.filtering.vectors import VectorSpace, matrix_of
 from bayesift.records import Corpus
 from bayesift.text import TermVectorizer
 
@@ -214,9 +214,8 @@ def play(
 ) -> TopicRun:
     """Run one profile over a stream; what it retrieves is judged at once."""
     start_terms = profile.n_terms
-    hits: list[
-        tuple[int, int, int]
-    ] = []  # row, reason, and words of the profile after the judgement
+    # Row, reason, and words of the profile after the judgement
+    hits: list[tuple[int, int, int]] = []
     draws = profile.draws(list(ids))
     hit = profile.scan(documents, 0, draws)
     while hit is not None:
@@ -303,7 +302,7 @@ def _words(texts: Sequence[str], space: VectorSpace) -> list[str]:
 
 
 def _with_int32(rows: Any) -> SparseRows:
-    made = sparse.csr_array(rows.shape)
-    made.indptr, made.indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
-    made.data = rows.data.astype(np.float64)
-    return made
+    indices = rows.indices.astype(np.int32)
+    return matrix_of(
+        rows.indptr.astype(np.int64), indices, rows.data.astype(np.float64), rows.shape[1]
+    )

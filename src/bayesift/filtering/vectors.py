@@ -4,9 +4,8 @@ The weight of a word is (1 + log2 f) idf, scaled to length one over **all** word
 known or not (Chai, Ng & Chieu 2002, section 2.2). The inverse document frequencies are
 
     fixed      log2(N / n), counted over the background documents (the batch phase) and never
-    changed; a word in none
-               of them counts as if in one, so that a vector does not depend on when a word became
-               known
+               changed; a word in none of them counts as if in one, so that a vector does not
+               depend on when a word became known
     running    log2(1 + N / n), updated with every observed document; for a start without background
 
 Only words of background, judged and retrieved documents and of profiles get a column. Other words
@@ -273,6 +272,24 @@ def _moved(rows: SparseRows, columns: IntArray, n_columns: int) -> SparseRows:
     wanted = columns[rows.indices]
     kept = (wanted >= 0) & (rows.data != 0)
     indptr = np.concatenate([[0], np.cumsum(kept)])[rows.indptr].astype(np.int64)
-    moved = sparse.csr_array((rows.shape[0], n_columns))
-    moved.indptr, moved.indices, moved.data = indptr, wanted[kept].astype(np.int32), rows.data[kept]
-    return moved
+    return matrix_of(indptr, wanted[kept].astype(np.int32), rows.data[kept], n_columns)
+
+
+def matrix_of(indptr: IntArray, indices: IntArray, data: FloatArray, n_columns: int) -> SparseRows:
+    """Make a matrix of arrays that are known to be right.
+
+    SciPy's constructor would check them and change the types that kernels are compiled for.
+    """
+    rows = sparse.csr_array((len(indptr) - 1, n_columns))
+    rows.indptr = indptr
+    rows.indices = indices
+    rows.data = data
+    return rows
+
+
+def stacked(vectors: Sequence[DocumentVector], n_columns: int) -> SparseRows:
+    """Stack vectors as the rows of a matrix."""
+    columns = [np.zeros(0, np.int32), *(vector.columns for vector in vectors)]
+    weights = [np.zeros(0), *(vector.weights for vector in vectors)]
+    ends = np.cumsum([0, *map(len, vectors)], dtype=np.int64)
+    return matrix_of(ends, np.concatenate(columns), np.concatenate(weights), n_columns)
