@@ -36,30 +36,28 @@ from bayesift.screening.simulation import (
     simulate_review,
     stop_points,
 )
-from bayesift.screening.stopping import (
+from bayesift.screening.stopping.decay import RankDecay, StoppingEstimate, learn_tail_shares
+from bayesift.screening.stopping.remaining import (
+    Forecast,
+    RemainingRelevant,
+    allowed_missing,
+    remaining_relevant,
+)
+from bayesift.screening.stopping.rules import (
     STOPPING_RULES,
     CallaghanMuellerHansen,
     Chao,
-    Forecast,
     InARow,
     Knee,
     PointProcess,
     PosteriorRule,
     QuantileBinomial,
-    RankDecay,
-    RemainingRelevant,
     Safe,
-    SampleCheck,
     SampleRule,
-    StoppingEstimate,
     StoppingRule,
     StopPoint,
-    allowed_missing,
-    learn_tail_shares,
-    recall_p_value,
-    remaining_relevant,
-    sample_size,
 )
+from bayesift.screening.stopping.sampling import SampleCheck, recall_p_value, sample_size
 
 __all__ = [
     "STOPPING_RULES",

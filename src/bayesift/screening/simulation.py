@@ -16,7 +16,7 @@ from bayesift.evaluation import average_time_to_discovery, work_saved
 from bayesift.screening.information import Order
 from bayesift.screening.queue import ReviewQueue
 from bayesift.screening.relevance import Pool, RelevanceSettings
-from bayesift.screening.stopping import STOPPING_RULES, Chao, StoppingRule, StopPoint
+from bayesift.screening.stopping.rules import STOPPING_RULES, Chao, StoppingRule, StopPoint
 
 
 @dataclass(frozen=True, eq=False)
