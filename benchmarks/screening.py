@@ -38,7 +38,7 @@ from bayesift.records import Corpus
 from bayesift.screening import (
     STOPPING_RULES,
     Pool,
-    Posterior,
+    PosteriorRule,
     RankDecay,
     ReviewCurve,
     chao_rule,
@@ -219,7 +219,7 @@ def stopping(reviews: Sequence[str]) -> list[str]:
     ]
     for name, rule in STOPPING_RULES.items():
         chosen = {
-            review: Posterior(tail_shares=tails[review]) if name == "posterior" else rule
+            review: PosteriorRule(tail_shares=tails[review]) if name == "posterior" else rule
             for review in reviews
         }
         lines.append(_row(name, _stopped(runs, chosen)))
@@ -228,7 +228,7 @@ def stopping(reviews: Sequence[str]) -> list[str]:
         lines.append(_row("Chao, a ranker per part (two starts)", np.array(chao)))
     for share in SAMPLE_SHARES:
         mixed = {
-            review: Posterior(tail_shares=tails[review], sample_share=share) for review in reviews
+            review: PosteriorRule(tail_shares=tails[review], sample_share=share) for review in reviews
         }
         lines.append(_row(f"posterior, {share:.0%} at random first", _stopped(runs, mixed)))
     least = [
@@ -236,7 +236,7 @@ def stopping(reviews: Sequence[str]) -> list[str]:
         for review in reviews
     ]
     lines.append(_row("least that a sample can prove it with", np.array(least)))
-    own = {review: Posterior(tail_shares=tails[review]) for review in reviews}
+    own = {review: PosteriorRule(tail_shares=tails[review]) for review in reviews}
     for name, change in {"shuffled": 1.0, "half shuffled": 0.5, "reversed": -1.0}.items():
         weak = {
             review: {seed: weakened(curve, change, int(seed)) for seed, curve in found.items()}

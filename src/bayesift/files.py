@@ -16,7 +16,7 @@ _unfinished: dict[object, Callable[[], None]] = {}
 
 @contextmanager
 def undone_unless_finished(undo: Callable[[], None]) -> Iterator[None]:
-    """Call `undo` when the block ends in an error, or when the process ends in it (`remove_unfinished`)."""
+    """Call `undo` when the block ends in an error, or the process ends in it."""
     key = object()
     _unfinished[key] = undo
     try:

@@ -11,6 +11,7 @@ import pytest
 from bayesift.classifier import StreamFolder, StreamItem, StreamLearner, TextClassifier
 from bayesift.classifier.stream import JOURNAL, read_items
 from bayesift.errors import DataError
+from bayesift.journal import Journal
 
 WORDS = {
     "crude": "oil barrel opec tanker",
@@ -149,6 +150,60 @@ def test_a_folder_that_was_not_closed_resumes_with_the_same_bits(tmp_path, save_
     np.testing.assert_array_equal(
         saved.predict_proba(["oil", "corn"]), whole.classifier.predict_proba(["oil", "corn"])
     )
+
+
+@pytest.mark.parametrize("n_lines", [0, 1, 30])
+def test_old_journals_are_read_and_upgraded(tmp_path, n_lines):
+    lines = lines_of(items())
+    (tmp_path / JOURNAL).write_bytes(b'{"after": 0}\n' + b"".join(lines[:n_lines]))
+    for _ in range(2):
+        resumed, folder = StreamLearner(), StreamFolder(tmp_path)
+        folder.open(resumed, read_items)
+        assert resumed.n_lines == n_lines
+        folder.close()
+    whole = StreamLearner()
+    assert whole.learn(read_items(lines))[n_lines:] == resumed.learn(read_items(lines[n_lines:]))
+    with Journal(tmp_path / JOURNAL) as journal:
+        assert not journal.is_old
+
+
+def test_lines_of_any_bytes_are_kept(tmp_path):
+    lines = [b"\xff\xfe not text\n", b'{"id": 1, "text": "\xc3\xa9"}\n', b"no end"]
+    folder = StreamFolder(tmp_path)
+    folder.open(StreamLearner(), read_items)
+    folder.add(lines)
+    folder.close()
+    found = []
+
+    def parse(given):
+        found.extend(given)
+        return []
+
+    again = StreamFolder(tmp_path)
+    again.open(StreamLearner(), parse)
+    again.close()
+    assert found == [line.removesuffix(b"\n") for line in lines]
+
+
+def test_damaged_folders_are_refused(tmp_path):
+    learner, folder = StreamLearner(), StreamFolder(tmp_path)
+    folder.open(learner, read_items)
+    lines = lines_of(items())
+    learner.learn(read_items(lines[:30]))
+    folder.save(learner)
+    folder.add(lines[30:33])
+    with pytest.raises(DataError, match="another program"):
+        StreamFolder(tmp_path).open(StreamLearner(), read_items)
+    folder.close()
+    for name in (JOURNAL, "stream.json"):
+        whole = (tmp_path / name).read_bytes()
+        for position in range(0, len(whole), max(len(whole) // 60, 1)):
+            changed = bytearray(whole)
+            changed[position] ^= 4
+            (tmp_path / name).write_bytes(changed)
+            with pytest.raises(DataError, match=name):
+                StreamFolder(tmp_path).open(StreamLearner(), read_items)
+        (tmp_path / name).write_bytes(whole)
 
 
 def test_folders_of_something_else_are_refused(tmp_path):

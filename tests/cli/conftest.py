@@ -89,7 +89,7 @@ def model(corpus, tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "model.zip"
     out, err = fit(corpus, "-o", path, "--text", "body", "--label", "desk")
     assert err == ""
-    assert "learned from 12 documents, 2 categories" in out
+    assert "learned from 12 documents in 2 categories" in out
     return path
 
 

@@ -43,7 +43,7 @@ def test_a_clean_corpus(run, write):
         f"the {'wheat' if k % 2 else 'oil'} price {k},{'grain' if k % 2 else 'crude'}\n"
         for k in range(60)
     )
-    assert run("check", write("a.csv", f"text,label\n{rows}"))[1].endswith("nothing was found\n")
+    assert run("check", write("a.csv", f"text,label\n{rows}"))[1].endswith("no problems found\n")
 
 
 @pytest.mark.parametrize("content", ["", "wheat\n"])

@@ -88,7 +88,7 @@ def test_evaluate(run, model, corpus, tmp_path):
     code, out, err = run(*arguments, "--report", tmp_path / "report.html")
     assert code == 0, err
     assert "12 documents" in out
-    assert "trained on: the scores say little" in err
+    assert "trained on these documents, so the scores are too good" in err
     assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
     code, out, _ = run(*arguments, "--json")
     assert (code, json.loads(out)["n_documents"]) == (0, 12)
@@ -414,7 +414,7 @@ def test_fit_out_of_core(run, corpus, topics, tmp_path, monkeypatch):
         "fit", "-", "--text", "body", "--label", "desk", "--out-of-core", "-o", place
     )
     assert code == 0, err
-    assert "naive-bayes learned from 12 documents, 2 categories" in out
+    assert "naive-bayes, learned from 12 documents in 2 categories" in out
     assert TextClassifier.load(place).predict(["corn", "oil"]).tolist() == ["grain", "crude"]
     code, _, err = run("fit", topics, "--out-of-core", "--model", "online-perceptron", "-o", place)
     assert (code, "several labels" in err) == (1, True)

@@ -70,7 +70,7 @@ def test_only_the_first_problems_are_printed(run, write):
         (["show", "reuter"], 2, "did you mean reuters"),
         (["show", "reuters"], 1, "bayesift datasets fetch reuters"),
         (["show", "reuters", "--text", "x"], 2, "takes no columns"),
-        (["show", "no/such.csv"], 1, "no/such.csv: there is no such file"),
+        (["show", "no/such.csv"], 1, "no/such.csv: no such file"),
         (["show"], 2, "Missing argument"),
         (["fetch", "reuter"], 2, "did you mean reuters"),
         (["fetch", "pydocs"], 2, "needs no download"),

@@ -88,7 +88,7 @@ def test_a_state_goes_on(mails, tmp_path, capsys):
     learn(str(mails), state=tmp_path / "state", from_start=True)
     again = capsys.readouterr()
     assert again.out == ""
-    assert "goes on after line 90" in again.err
+    assert "continues after line 90" in again.err
 
 
 def test_bad_lines_are_refused_or_counted(mails, capsys):

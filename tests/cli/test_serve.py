@@ -44,7 +44,7 @@ def test_the_token_of_the_first_admin_is_printed_before_the_demo_is_filled(
 def test_people_are_listed_added_and_given_new_tokens(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["users", "list", "--data", str(tmp_path)])
-    assert "holds no service" in capsys.readouterr().err
+    assert "is not the folder of a service" in capsys.readouterr().err
     Service(ServiceSettings(folder=tmp_path)).close()
     tokens = {}
     for name, command in (("ann", ["add", "ann"]), ("admin", ["reset"])):

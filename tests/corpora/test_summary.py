@@ -5,7 +5,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.corpora import summarise
-from bayesift.records import Corpus, Document, Problem
+from bayesift.records import Corpus, Document, ReadingProblem
 
 
 def test_numbers():
@@ -18,7 +18,7 @@ def test_numbers():
             Document("3", " ", split="train"),
         ),
         ("a", "b", "c"),
-        problems=(Problem("f", 1, "bad"),),
+        problems=(ReadingProblem("f", 1, "bad"),),
     )
     summary = summarise(corpus)
     train, test = summary.splits

@@ -62,7 +62,7 @@ def test_a_simulation_is_what_the_engine_does_when_each_document_is_judged_at_on
             why.append(event.why)
             engine.judge("grain", document.id, bool(labels[50 + row]), MemoryLog())
     assert played.rows.tolist() == taken
-    assert played.places.tolist() == places_read(engine, whole.documents[50:], taken, labels[50:])
+    assert played.ranks.tolist() == places_read(engine, whole.documents[50:], taken, labels[50:])
     assert [("relevant", "queried", "random")[code] for code in played.why] == why
     assert len(taken) > 3
 
@@ -75,9 +75,9 @@ def test_measures_are_those_of_the_definitions():
     assert found.t9p == pytest.approx(100 * hits / max(50, all_retrieved))
     assert found.utility == 2 * hits - (all_retrieved - hits)
     assert found.recall == pytest.approx(100 * hits / run.n_relevant)
-    needed = run.places[int(np.ceil(0.95 * run.n_relevant)) - 1]
+    needed = run.ranks[int(np.ceil(0.95 * run.n_relevant)) - 1]
     assert found.wss95 == pytest.approx(0.95 - needed / 150)
-    assert found.atd == pytest.approx(sum(run.places) / run.n_relevant)
+    assert found.atd == pytest.approx(sum(run.ranks) / run.n_relevant)
     parts = breakdown([run])
     assert parts.proper_relevant + parts.queried_relevant == hits
     assert recall_curve(simulation, "+ig")[-1] == pytest.approx(hits / run.n_relevant)
@@ -246,13 +246,6 @@ def test_bad_use_is_told_from_bad_data(capsys, tmp_path, options, code):
         main(["filter", "simulate", str(file_of(tmp_path)), "-q", *options])
     assert done.value.code == code
     assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_the_command_that_moved_says_where(capsys, tmp_path):
-    with pytest.raises(SystemExit) as done:
-        main(["filter", "review", str(file_of(tmp_path)), "--starts", "2"])
-    assert done.value.code == 2
-    assert "bayesift screen simulate" in capsys.readouterr().err
 
 
 def test_the_pipe_answers_saves_and_resumes(capsys, monkeypatch, tmp_path):

@@ -140,7 +140,7 @@ def test_decisions_that_came_with_the_file_are_kept_or_ignored(
         RIS.replace("PY  - 1999", 'PY  - 1999\nN1  - RAYYAN-INCLUSION: {"Eve"=>"Excluded"}'),
     )
     assert run(monkeypatch, "screen", labelled, "-o", tmp_path / "a") == 0
-    assert "1 decisions came with the files" in capsys.readouterr().err
+    assert "1 decisions were read from the files" in capsys.readouterr().err
     assert run(monkeypatch, "screen", labelled, "-o", tmp_path / "b", "--ignore-decisions") == 0
     assert "0 of 3 decided" in capsys.readouterr().out
     assert (

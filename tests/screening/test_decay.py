@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom, poisson
 
-from bayesift.screening import Posterior, RankDecay, learn_tail_shares
+from bayesift.screening import PosteriorRule, RankDecay, learn_tail_shares
 from bayesift.screening.stopping import decay
 
 
@@ -140,7 +140,7 @@ def test_what_says_nothing_says_so():
 @pytest.mark.parametrize("order", ["random", "reversed"])
 def test_a_weak_order_keeps_the_statement(order):
     """Of a useless and of a harmful ranking: the recall is reached as often as promised."""
-    rng, rule, reached = np.random.default_rng(5), Posterior(every=20), 0
+    rng, rule, reached = np.random.default_rng(5), PosteriorRule(every=20), 0
     for _ in range(40):
         hits = np.zeros(400, dtype=bool)
         if order == "random":

@@ -1,5 +1,6 @@
 """The project on disk: what is kept, what is refused, and what a crash may lose."""
 
+import errno
 import json
 import os
 import signal
@@ -104,7 +105,7 @@ def test_a_record_carries_its_decisions_out(folder):
 
 
 def test_a_second_writer_is_refused(folder):
-    with writing(folder), pytest.raises(DataError, match="another program is screening"):
+    with writing(folder), pytest.raises(DataError, match="another program is writing"):
         writing(folder)
     with writing(folder) as project, Project(folder) as reader:
         project.append("decide", by="ann", record="1", verdict="included")
@@ -112,40 +113,136 @@ def test_a_second_writer_is_refused(folder):
             reader.append("decide", by="ann", record="1", verdict="included")
 
 
-def test_a_line_that_was_cut_off_is_forgotten(folder):
+def decide_twice(folder):
     with writing(folder) as project:
         project.append("decide", by="ann", record="1", verdict="included")
         project.append("decide", by="ann", record="2", verdict="excluded")
+    return folder / "decisions.jsonl"
+
+
+def as_version_1(folder):
+    """Make of a folder what bayesift wrote before there were digests."""
     log = folder / "decisions.jsonl"
+    lines = []
+    for line in log.read_text().splitlines()[1:]:
+        values = json.loads(line)
+        del values["digest"]
+        lines.append(json.dumps(values, ensure_ascii=False) + "\n")
+    log.write_text("".join(lines))
+    description = json.loads((folder / "project.json").read_text()) | {"version": 1}
+    del description["records"], description["digest"]
+    (folder / "project.json").write_text(json.dumps(description))
+    (folder / "decisions.mark").unlink()
+    (folder / "lock").touch()
+
+
+def test_a_line_that_was_cut_off_is_forgotten(folder):
+    log = decide_twice(folder)
     whole = log.read_bytes()
-    for cut in (*range(len(whole.splitlines(True)[0]), len(whole), 40), len(whole) - 1):
+    lines = whole.splitlines(True)
+    first = len(lines[0]) + len(lines[1])
+    mark = (folder / "decisions.mark").read_bytes()
+    for cut in (*range(first, len(whole), 40), len(whole) - 1):
         log.write_bytes(whole[:cut])
+        (folder / "decisions.mark").unlink()  # which moves on when a line is complete
         with Project(folder) as project:
             assert len(project.events) == 1
         with writing(folder) as project:
+            assert bool(project.note) == (cut != first)
             project.append("decide", by="ann", record="3", verdict="maybe")
         with Project(folder) as project:
             assert list(project.decisions) == ["1", "3"]
+        log.write_bytes(whole[:cut])
+        (folder / "decisions.mark").write_bytes(mark)
+        with pytest.raises(DataError, match="has 1 entries, but 2 were written"):
+            Project(folder)
 
 
 @pytest.mark.parametrize(
-    "damage",
+    ("damage", "line", "old_line"),
     [
-        lambda text: text.replace('"n": 0', '"n": 7'),
-        lambda text: text.replace('"decide"', '"dream"', 1),
-        lambda text: "x" + text,
-        lambda text: text.splitlines(True)[1],
-        lambda text: text.replace("{", "[", 1),
+        (lambda text: text.replace('"n": 0', '"n": 7'), 2, 1),
+        (lambda text: text.replace('"decide"', '"dream"', 1), 2, 1),
+        (lambda text: "x" + text, 1, 1),
+        (lambda text: text.splitlines(True)[1], 1, 1),
+        (lambda text: text.replace("{", "[", 1), 1, 1),
     ],
 )
-def test_a_damaged_log_is_named_with_its_line(folder, damage):
-    with writing(folder) as project:
-        project.append("decide", by="ann", record="1", verdict="included")
-        project.append("decide", by="ann", record="2", verdict="excluded")
-    log = folder / "decisions.jsonl"
-    log.write_text(damage(log.read_text()))
-    with pytest.raises(DataError, match=r"decisions\.jsonl:1: is damaged"):
+def test_a_damaged_log_is_named_with_its_line(folder, damage, line, old_line):
+    log = decide_twice(folder)
+    whole = log.read_text()
+    log.write_text(damage(whole))
+    with pytest.raises(DataError, match=rf"decisions\.jsonl:{line}: is damaged"):
         Project(folder)
+    log.write_text(whole)
+    as_version_1(folder)
+    log.write_text(damage(log.read_text()))
+    with pytest.raises(DataError, match=rf"decisions\.jsonl:{old_line}: is damaged"):
+        Project(folder)
+
+
+def test_damaged_records_and_settings_are_refused(folder):
+    decide_twice(folder)
+    for name in ("records.parquet", "project.json"):
+        whole = (folder / name).read_bytes()
+        for position in range(0, len(whole), max(len(whole) // 200, 1)):
+            changed = bytearray(whole)
+            changed[position] ^= 4
+            (folder / name).write_bytes(changed)
+            with pytest.raises(DataError, match=name.replace(".", r"\.")):
+                Project(folder)
+        (folder / name).write_bytes(whole)
+    with Project(folder) as project:
+        assert len(project.events) == 2
+
+
+def test_a_log_that_lost_its_digests_is_refused(folder):
+    log = decide_twice(folder)
+    description = (folder / "project.json").read_bytes()
+    as_version_1(folder)
+    (folder / "project.json").write_bytes(description)
+    with pytest.raises(DataError, match=r"decisions\.jsonl:1: is damaged: it has no digests"):
+        Project(folder)
+    log.write_bytes(b"")
+    with Project(folder) as project:
+        assert not project.events
+
+
+def test_old_folders_open_and_are_upgraded_by_the_first_write(folder):
+    log = decide_twice(folder)
+    new = log.read_bytes()
+    with Project(folder) as project:
+        events = project.events
+    as_version_1(folder)
+    old = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for opened in (Project(folder), writing(folder)):
+        with opened:
+            assert opened.events == events
+    (folder / "decisions.mark").unlink()
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == old
+    with writing(folder) as project:
+        project.append("decide", by="ann", record="3", verdict="maybe")
+    assert log.read_bytes().startswith(new)
+    assert json.loads((folder / "project.json").read_text())["version"] == 2
+    with Project(folder) as project:
+        assert project.events[:2] == events
+        assert len(project.events) == 3
+
+
+def test_a_decision_that_cannot_be_written_is_not_taken(folder, monkeypatch):
+    def full(file, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with writing(folder) as project:
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "write", full)
+            with pytest.raises(DataError, match=r"decisions\.jsonl: cannot be written \(No space"):
+                project.append("decide", by="ann", record="1", verdict="included")
+        assert not project.events
+        assert project.verdict("1") is None
+        project.append("decide", by="ann", record="1", verdict="excluded")
+    with Project(folder) as project:
+        assert project.verdict("1") == "excluded"
 
 
 def test_bad_events_are_refused_and_leave_nothing(folder):
@@ -164,9 +261,9 @@ def test_bad_events_are_refused_and_leave_nothing(folder):
 
 
 def test_folders_that_are_no_projects_are_refused(tmp_path, folder):
-    with pytest.raises(DataError, match="no project"):
+    with pytest.raises(DataError, match="not a project"):
         Project(tmp_path)
-    with pytest.raises(DataError, match="a project already"):
+    with pytest.raises(DataError, match="already holds a project"):
         Project.create(folder, RECORDS)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("x")

@@ -11,7 +11,7 @@ from bayesift.errors import DataError
 from bayesift.screening.queue import UNDO_STEPS, ReviewQueue
 from bayesift.screening.relevance import RelevanceModel, RelevanceSettings
 from bayesift.screening.simulation import ReviewCurve, simulate_review, stop_points
-from bayesift.screening.stopping import Forecast
+from bayesift.screening.stopping.remaining import Forecast
 from bayesift.text import TermVectorizer
 
 TOPICS = {

@@ -12,7 +12,7 @@ from bayesift.screening import (
     Knee,
     PointProcess,
     Pool,
-    Posterior,
+    PosteriorRule,
     QuantileBinomial,
     ReviewCurve,
     chao_rule,
@@ -131,8 +131,8 @@ def test_every_part_of_a_pool_is_a_ranker_of_chao():
 
 def test_a_sample_is_read_first_and_counts():
     hits = ranked()
-    point = Posterior(sample_share=0.1).stop(hits, seed=1)
-    assert point == Posterior(sample_share=0.1).stop(hits, seed=1)
+    point = PosteriorRule(sample_share=0.1).stop(hits, seed=1)
+    assert point == PosteriorRule(sample_share=0.1).stop(hits, seed=1)
     drawn = np.random.default_rng(1).permutation(600)[:60]
     rest = np.delete(hits, drawn)[: point.n_read - 60]
     assert point.recall == pytest.approx((1 + hits[drawn].sum() + rest.sum()) / (1 + hits.sum()))

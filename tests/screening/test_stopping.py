@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from bayesift.screening.stopping import (
+from bayesift.screening import (
     RemainingRelevant,
     SampleCheck,
     allowed_missing,

@@ -33,7 +33,7 @@ def test_fit_classify_evaluate(capsys, news, documents, tmp_path):
     model, out = tmp_path / "model.zip", tmp_path / "sorted"
     code, said, _ = run(capsys, "fit", news, "-o", model, "--label", "topics", "--engine", "spark")
     assert code == 0
-    assert "naive-bayes learned from 600 documents, 4 categories" in said
+    assert "naive-bayes, learned from 600 documents in 4 categories" in said
     code, _, noted = run(capsys, "classify", model, news, "-o", out, "--engine", "spark")
     assert code == 0
     assert "600 documents classified, 0 could not be read" in noted
@@ -63,7 +63,7 @@ def test_fit_classify_evaluate(capsys, news, documents, tmp_path):
     assert found["brier_score"] == pytest.approx(expected.probabilities.brier_score, rel=1e-10)
     code, _, noted = run(capsys, "classify", model, news, "-o", out, "--engine", "spark")
     assert code == 1
-    assert "is there already" in noted
+    assert "exists; Spark" in noted
 
 
 def test_titles_are_read_as_they_are_in_one_process(capsys, spark, tmp_path):

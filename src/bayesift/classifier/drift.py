@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 
 
@@ -38,7 +38,7 @@ class ChangedWord:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationWindow:
-    """How the probability of the likeliest category agreed with its labels over a part of the stream.
+    """Agreement of the probability of the likeliest category with labels, in a part of a stream.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ class _Window:
     column 0, and `members` those of a column.
     """
 
-    sums: Array = field(default_factory=lambda: np.zeros(4))
-    held: sparse.csr_array = field(default_factory=lambda: sparse.csr_array((1, 1)))
-    members: Array = field(default_factory=lambda: np.zeros(1))
+    sums: FloatArray = field(default_factory=lambda: np.zeros(4))
+    held: SparseRows = field(default_factory=lambda: sparse.csr_array((1, 1)))
+    members: FloatArray = field(default_factory=lambda: np.zeros(1))
 
     @property
     def n(self) -> int:
@@ -73,7 +73,7 @@ class _Window:
         return int(self.sums[0])
 
     def plus(self, other: _Window) -> _Window:
-        """The sums of both."""
+        """Add the sums of both."""
         shape = tuple(np.maximum(self.held.shape, other.held.shape).tolist())
         held, members = _resized(self.held, shape) + _resized(other.held, shape), np.zeros(shape[1])
         for part in (self, other):
@@ -114,7 +114,7 @@ class StreamDrift:
             raise ValueError("window and strength must be positive, and max_windows even")
 
     def add(self, rows: Any, member: Any, probabilities: Any) -> None:
-        """Count documents x words, documents x categories, and the probabilities that were predicted of these."""
+        """Count documents x words and x categories, and the probabilities predicted of these."""
         X, Y = sparse.csr_array(rows), np.asarray(member, dtype=np.float64)
         P, start = np.asarray(probabilities, dtype=np.float64), 0
         while start < X.shape[0]:
@@ -127,7 +127,7 @@ class StreamDrift:
             start = end
 
     def calibration(self) -> list[CalibrationWindow]:
-        """Confidence and accuracy of each window."""
+        """Compute confidence and accuracy of each window."""
         found, first = [], 1
         for window in self._windows:
             n, hits, expected, variance = window.sums.tolist()
@@ -139,20 +139,20 @@ class StreamDrift:
         return found
 
     def changed_words(self, words: Sequence[str], categories: Sequence[str]) -> list[ChangedWord]:
-        """The words that changed sides, the largest changes first.
+        """Find the words that changed sides, the largest changes first.
 
         `words` and `categories` name the columns.
         """
         found: list[tuple[float, ChangedWord]] = []
-        for place, category in enumerate(categories):
-            for column, cut, before, after in self._changes(1 + place):
+        for index, category in enumerate(categories):
+            for column, cut, before, after in self._changes(1 + index):
                 change = ChangedWord(words[column], category, cut, before, after)
                 found.append((abs(after - before), change))
         found.sort(key=lambda pair: -pair[0])
         return [change for _, change in found]
 
     def to_record(self) -> dict[str, Any]:
-        """All counts as JSON can hold them."""
+        """Return all counts as JSON can hold them."""
         windows = []
         for window in self._windows:
             held = window.held.tocoo()
@@ -175,7 +175,7 @@ class StreamDrift:
 
     @classmethod
     def from_record(cls, record: Any) -> Self:
-        """What `to_record` gave; raises `DataError` if it is something else."""
+        """Read what `to_record` returned; raises `DataError` if it is something else."""
         try:
             drift = cls(record["window"], record["max_windows"], record["strength"])
             for part in record["windows"]:
@@ -199,9 +199,9 @@ class StreamDrift:
             self.window *= 2
         self._windows.append(_Window())
 
-    def _changes(self, place: int) -> Iterator[tuple[int, int, float, float]]:
-        """Column, documents before the change, and both log odds ratios of words that changed sides."""
-        columns, held, joint, sizes, members = self._cumulated(place)
+    def _changes(self, index: int) -> Iterator[tuple[int, int, float, float]]:
+        """Find column, documents before the change, and both log odds ratios of changed words."""
+        columns, held, joint, sizes, members = self._cumulated(index)
         if len(sizes) < 2 or not len(columns):
             return
         cuts = slice(0, len(sizes) - 1)
@@ -223,10 +223,12 @@ class StreamDrift:
                 float(after[cut, word]),
             )
 
-    def _cumulated(self, place: int) -> tuple[Array, Array, Array, Array, Array]:
-        """Columns of words frequent enough to change sides.
+    def _cumulated(
+        self, index: int
+    ) -> tuple[IntArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Find columns of words frequent enough to change sides, and cumulate their counts.
 
-        Cumulated counts, windows x words and windows x 1.
+        The counts are windows x words and windows x 1.
         """
         whole = tuple(
             np.max([window.held.shape for window in self._windows], axis=0, initial=1).tolist()
@@ -238,20 +240,20 @@ class StreamDrift:
         held, joint = np.zeros((2, len(self._windows), len(columns)))
         sizes, members = np.zeros((2, len(self._windows), 1))
         for row, window in enumerate(self._windows):
-            counts = _resized(window.held, (whole[0], max(whole[1], place + 1)))[columns][
-                :, [0, place]
+            counts = _resized(window.held, (whole[0], max(whole[1], index + 1)))[columns][
+                :, [0, index]
             ].toarray()
             held[row], joint[row] = counts.T
             sizes[row] = window.n
-            members[row] = window.members[place] if place < len(window.members) else 0
+            members[row] = window.members[index] if index < len(window.members) else 0
         held, joint, sizes, members = (
             part.cumsum(axis=0) for part in (held, joint, sizes, members)
         )
         return columns, held, joint, sizes, members
 
 
-def _counted(X: sparse.csr_array, Y: Array, P: Array) -> _Window:
-    """The sums over some documents."""
+def _counted(X: SparseRows, Y: FloatArray, P: FloatArray) -> _Window:
+    """Sum over some documents."""
     groups = np.hstack([np.ones((X.shape[0], 1)), Y])
     held = sparse.csr_array((X != 0).astype(np.float64).T @ sparse.csr_array(groups))
     top = np.arange(len(P)), np.argmax(P, axis=1)
@@ -260,14 +262,19 @@ def _counted(X: sparse.csr_array, Y: Array, P: Array) -> _Window:
     return _Window(sums, held, groups.sum(axis=0))
 
 
-def _resized(matrix: sparse.csr_array, shape: tuple[int, ...]) -> sparse.csr_array:
+def _resized(matrix: SparseRows, shape: tuple[int, ...]) -> SparseRows:
     wider = matrix.copy()
     wider.resize(shape)
     return wider
 
 
-def _log_odds_ratio(held: Array, joint: Array, sizes: Array, members: Array) -> tuple[Array, Array]:
-    """The log odds ratio of word and category, and its standard error, with 1/2 added to each count."""
+def _log_odds_ratio(
+    held: FloatArray, joint: FloatArray, sizes: FloatArray, members: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Compute the log odds ratio of word and category, and its standard error.
+
+    1/2 is added to each count.
+    """
     cells = np.array([joint, held - joint, members - joint, sizes - held - members + joint]) + 0.5
     a, b, c, d = np.log(cells)
     return a - b - c + d, np.sqrt((1 / cells).sum(axis=0))

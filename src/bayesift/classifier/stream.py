@@ -1,4 +1,4 @@
-"""Learning from a stream of texts: predict, then learn.
+"""Learn from a stream of texts: predict, then learn.
 
 Judgements may come late; the state survives a kill.
 """
@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, FloatArray, SparseRows
 from bayesift.classifier.drift import ChangedWord, StreamDrift
 from bayesift.classifier.labels import LabelForm
 from bayesift.classifier.model_options import vectorizer_for
 from bayesift.classifier.text_classifier import TextClassifier
 from bayesift.errors import DataError
 from bayesift.files import whole_file
+from bayesift.journal import Journal, digest_of
 from bayesift.models import OnlineStackedClassifier
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import ThresholdedClassifier
@@ -39,7 +40,7 @@ class StreamItem:
     ----------
     id : names the document
     text : None for a judgement of a document that came before
-    labels : one label, several in a tuple, or None if nobody has judged the document yet
+    labels : one label, several in a tuple, or None before the document is judged
     """
 
     id: str
@@ -67,7 +68,7 @@ class StreamAnswer:
 
 @dataclass
 class StreamLearner:
-    """Predicts every document of a stream, then learns its labels with an `OnlineStackedClassifier`.
+    """Learner of a stream: predicts every document, then learns its labels.
 
     Labels are one per document, or collections of any number; the first label says which. New
     labels become new categories. The results do not depend on how a stream is cut into batches.
@@ -92,8 +93,10 @@ class StreamLearner:
     Examples
     --------
     >>> stream = StreamLearner()
-    >>> mails = [("free prize", "spam"), ("lunch today", "ham"), ("free lunch", "ham"), ("prize draw", "spam")]
-    >>> answers = stream.learn(StreamItem(str(i), text, label) for i, (text, label) in enumerate(mails * 5))
+    >>> spam = [("free prize", "spam"), ("prize draw", "spam")]
+    >>> mails = [*spam, ("lunch today", "ham"), ("free lunch", "ham")] * 5
+    >>> items = [StreamItem(str(i), text, label) for i, (text, label) in enumerate(mails)]
+    >>> answers = stream.learn(items)
     >>> stream.learn([StreamItem("new", "a free prize draw")])[0].categories
     ('spam',)
     """
@@ -141,7 +144,7 @@ class StreamLearner:
         return self.total_loss / self.n_measured if self.n_measured else math.nan
 
     def changed_words(self) -> list[ChangedWord]:
-        """The words that changed sides, the largest changes first; empty without `drift`."""
+        """Return the words that changed sides, the largest changes first; empty without `drift`."""
         if self.drift is None or not self.categories:
             return []
         return self.drift.changed_words(self.vectorizer.vocabulary_.names, self.categories)
@@ -163,7 +166,7 @@ class StreamLearner:
         return TextClassifier.assembled(form, estimator, self.vectorizer)
 
     def _with_texts(self, items: Iterable[StreamItem]) -> tuple[list[StreamItem], list[str]]:
-        """The items and their texts, those of late judgements from the documents that wait."""
+        """Return the items and their texts; those of late judgements were kept waiting."""
         batch, texts = [], []
         self.unknown = []
         for item in items:
@@ -191,11 +194,12 @@ class StreamLearner:
             self.single = single
         if single != self.single:
             raise DataError(
-                f"document {item.id}: labels were {_FORMS[self.single]} before, and now are {_FORMS[single]}"
+                f"document {item.id}: labels were {_FORMS[self.single]} before, and now are "
+                f"{_FORMS[single]}"
             )
 
-    def _vectors(self, texts: list[str]) -> sparse.csr_array:
-        """Documents x words known so far, at most `max_terms`; new words get the next columns."""
+    def _vectors(self, texts: list[str]) -> SparseRows:
+        """Make documents x words, at most `max_terms`; new words get the next columns."""
         if not texts:
             return sparse.csr_array((0, 1))
         if (
@@ -210,7 +214,10 @@ class StreamLearner:
         return X
 
     def _run_end(self, batch: list[StreamItem], start: int) -> int:
-        """The end of the documents that the model may take together: a new category or a reason stops it."""
+        """Find the end of the documents that the model may take together.
+
+        A new category or a request for reasons ends them.
+        """
         known = set(self.categories)
         kind = batch[start].labels is None
         if self.reasons or not known.issuperset(_as_tuple(batch[start].labels)):
@@ -222,7 +229,7 @@ class StreamLearner:
                 return end
         return len(batch)
 
-    def _step(self, run: list[StreamItem], X: sparse.csr_array) -> list[StreamAnswer]:
+    def _step(self, run: list[StreamItem], X: SparseRows) -> list[StreamAnswer]:
         """Predict, then learn documents that the model takes together."""
         names, reasons = self._names(), [self._reasons(X)] if self.reasons else [()] * len(run)
         if run[0].labels is None or not (self.categories or run[0].labels):
@@ -242,37 +249,37 @@ class StreamLearner:
                 self.n_measured += 1
         return self._answers(run, names, after if before is None else before, losses, reasons)
 
-    def _learn(self, run: list[StreamItem], X: sparse.csr_array) -> Array:
+    def _learn(self, run: list[StreamItem], X: SparseRows) -> FloatArray:
         """Learn, and give the probabilities before each document."""
         if self.single:
             return self.model.progressive_proba(X, np.array([str(item.labels) for item in run]))
-        place = {name: column for column, name in enumerate(self.categories)}
+        index = {name: column for column, name in enumerate(self.categories)}
         rows = [row for row, item in enumerate(run) for _ in _as_tuple(item.labels)]
-        columns = [place[label] for item in run for label in _as_tuple(item.labels)]
+        columns = [index[label] for item in run for label in _as_tuple(item.labels)]
         shape = len(run), len(self.categories)
         return self.model.progressive_proba(
             X, sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
         )
 
     def _names(self) -> tuple[str, ...]:
-        """The categories in the order of their probabilities."""
+        """Return the categories in the order of their probabilities."""
         return tuple(sorted(self.categories) if self.single else self.categories)
 
-    def _probabilities(self, X: sparse.csr_array) -> Array:
+    def _probabilities(self, X: SparseRows) -> FloatArray:
         return self.model.predict_proba(X) if self.categories else np.zeros((X.shape[0], 0))
 
-    def _member(self, run: list[StreamItem]) -> Array:
-        """Documents x categories, in the order of their probabilities."""
+    def _member(self, run: list[StreamItem]) -> BoolArray:
+        """Make documents x categories, in the order of their probabilities."""
         names = np.array(self._names())
         return np.array([np.isin(names, _as_tuple(item.labels)) for item in run])
 
-    def _losses(self, run: list[StreamItem], probabilities: Array) -> list[float]:
-        """The log loss of one label, or the mean over categories of that of each."""
+    def _losses(self, run: list[StreamItem], probabilities: FloatArray) -> list[float]:
+        """Compute the log loss of one label, or its mean over categories."""
         member = self._member(run)
         clipped = np.clip(probabilities, _SMALLEST, 1 - _SMALLEST)
         if self.single:
             return [
-                float(-np.log(row[place][0])) for row, place in zip(clipped, member, strict=True)
+                float(-np.log(row[index][0])) for row, index in zip(clipped, member, strict=True)
             ]
         losses: list[float] = (
             -np.where(member, np.log(clipped), np.log1p(-clipped)).mean(axis=1)
@@ -283,7 +290,7 @@ class StreamLearner:
         self,
         run: list[StreamItem],
         names: Sequence[str],
-        probabilities: Array,
+        probabilities: FloatArray,
         losses: Sequence[float | None],
         reasons: Sequence[Any],
     ) -> list[StreamAnswer]:
@@ -293,16 +300,16 @@ class StreamLearner:
                 continue
             best = np.argsort(-row, kind="stable")
             assigned = best[:1] if self.single else best[row[best] > 0.5]
-            scores = {names[place]: float(row[place]) for place in best[: self.top]}
+            scores = {names[index]: float(row[index]) for index in best[: self.top]}
             answers.append(
                 StreamAnswer(
-                    item.id, tuple(names[place] for place in assigned), scores, loss, reason
+                    item.id, tuple(names[index] for index in assigned), scores, loss, reason
                 )
             )
         return answers
 
-    def _reasons(self, X: sparse.csr_array) -> tuple[tuple[str, float], ...]:
-        """The terms that add most to the log odds of the most probable category."""
+    def _reasons(self, X: SparseRows) -> tuple[tuple[str, float], ...]:
+        """Find the terms that add most to the log odds of the most probable category."""
         if len(self.categories) < 2:
             return ()
         best = self.model.classes_[np.argmax(self.model.predict_proba(X)[0])]
@@ -322,116 +329,140 @@ def _as_tuple(labels: str | tuple[str, ...] | None) -> tuple[str, ...]:
 
 
 class StreamFolder:
-    """A folder with the state of a `StreamLearner`: a snapshot, and the lines that came after it.
+    """A folder with the state of a `StreamLearner`: a snapshot and the lines after it.
 
     Lines are added to the journal after they were learned and answered. A process that is killed
     loses nothing but the batch it was working on: opening the folder learns the lines of the
     journal again, with the same result.
+
+    Attributes
+    ----------
+    note : what was repaired on opening, to be shown; "" if nothing was
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._journal: Any = None
+        self.note = ""
+        self._journal: Journal | None = None
 
     def open(self, learner: StreamLearner, parse: Any) -> None:
         """Bring a new learner to the state of the folder; `parse` makes items of lines."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        if (self.folder / STATE).exists():
-            self._load(learner)
-        saved, journal = learner.n_lines, self.folder / JOURNAL
-        if journal.exists():
-            with journal.open("rb") as stream:
-                after = self._start_of(stream.readline(), saved)
-                lines = [line for line in stream if line.endswith(b"\n")][saved - after :]
-            for start in range(0, len(lines), 256):
-                learner.learn(parse(lines[start : start + 256]))
-        self._save(learner, whole=learner.n_lines > saved)
+        journal = Journal(self.folder / JOURNAL, writing=True, header={"after": 0}, durable=False)
+        self._journal = journal
+        try:
+            if (self.folder / STATE).exists():
+                self._load(learner)
+            saved = learner.n_lines
+            after, lines = self._read_lines(journal, saved)
+            for start in range(saved - after, len(lines), _LINES_PER_BATCH):
+                learner.learn(parse(lines[start : start + _LINES_PER_BATCH]))
+            self.note = journal.note
+            if learner.n_lines > saved and len(learner.categories) > 1:
+                self.save(learner)
+            elif journal.is_old:
+                self._begin_journal(after, lines)
+        except BaseException:
+            self.close()
+            raise
 
     def add(self, lines: Sequence[bytes]) -> None:
-        """Note lines that were learned."""
-        self._journal.write(
-            b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines)
-        )
-        self._journal.flush()
+        """Add lines that were learned to the journal."""
+        assert self._journal is not None
+        self._journal.append(map(_entry, lines))
 
     def save(self, learner: StreamLearner) -> None:
-        """Write a snapshot, and begin a new journal."""
-        self._save(learner, whole=True)
+        """Write a snapshot and begin a new journal.
+
+        A snapshot needs two categories; until then the journal holds everything.
+        """
+        if len(learner.categories) < 2:
+            return
+        model = f"model-{learner.n_lines}.zip"
+        learner.classifier.save(self.folder / model)
+        state: dict[str, Any] = {name: getattr(learner, name) for name in _SAVED}
+        state["model"] = model
+        if learner.drift is not None:
+            state["drift"] = learner.drift.to_record()
+        # The digest of the other values, as JSON writes them
+        state["digest"] = digest_of(json.dumps(state).encode())
+        with whole_file(self.folder / STATE, "w") as stream:
+            json.dump(state, stream)
+        self._begin_journal(learner.n_lines, [])
+        for old in self.folder.glob("model-*.zip"):
+            if old.name != model:
+                with suppress(OSError):
+                    old.unlink()
 
     def close(self) -> None:
         """Close the journal."""
         if self._journal is not None:
             self._journal.close()
 
-    def _save(self, learner: StreamLearner, *, whole: bool) -> None:
-        """A snapshot needs two categories; until then the journal holds everything."""
+    def _begin_journal(self, after: int, lines: Sequence[bytes]) -> None:
+        """Replace the journal by one that follows a snapshot of so many lines."""
         self.close()
-        journal = self.folder / JOURNAL
-        if whole and len(learner.categories) > 1:
-            model = f"model-{learner.n_lines}.zip"
-            learner.classifier.save(self.folder / model)
-            state = {name: getattr(learner, name) for name in _SAVED} | {"model": model}
-            if learner.drift is not None:
-                state["drift"] = learner.drift.to_record()
-            with whole_file(self.folder / STATE, "w") as stream:
-                json.dump(state, stream)
-            with whole_file(journal) as stream:
-                stream.write(json.dumps({"after": learner.n_lines}).encode() + b"\n")
-            for old in self.folder.glob("model-*.zip"):
-                if old.name != model:
-                    with suppress(OSError):
-                        old.unlink()
-        elif not journal.exists():
-            with whole_file(journal) as stream:
-                stream.write(b'{"after": 0}\n')
-        self._cut_torn_line(journal)
-        self._journal = journal.open("ab")
-
-    @staticmethod
-    def _cut_torn_line(journal: Path) -> None:
-        content = journal.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(content):
-            with whole_file(journal) as stream:
-                stream.write(whole)
+        self._journal = Journal.create(
+            self.folder / JOURNAL, {"after": after}, map(_entry, lines), durable=False
+        )
 
     def _load(self, learner: StreamLearner) -> None:
+        path = self.folder / STATE
         try:
-            state = json.loads((self.folder / STATE).read_text("utf-8"))
+            state = json.loads(path.read_text("utf-8"))
+            # Older versions wrote no digest, and nothing but these values.
+            is_old = state.keys() <= {*_SAVED, "model", "drift"}
+            digest = state.pop("digest", None)
+            if not is_old and digest != digest_of(json.dumps(state).encode()):
+                raise DataError("is damaged: its digest is not that of its content", file=path)
             for name in _SAVED:
                 setattr(learner, name, state[name])
             if "drift" in state:
                 learner.drift = StreamDrift.from_record(state["drift"])
             classifier = TextClassifier.load(self.folder / state["model"])
-        except (KeyError, TypeError, ValueError, OSError) as error:
-            raise DataError(
-                f"is not the state of a stream ({error})", file=self.folder / STATE
-            ) from error
-        if classifier.vectorizer_ is None or not isinstance(
-            classifier.model_, OnlineStackedClassifier
-        ):
+        except DataError:
+            raise
+        except (AttributeError, KeyError, TypeError, ValueError, OSError) as error:
+            raise DataError(f"is not the state of a stream ({error})", file=path) from error
+        model = classifier.model_
+        if classifier.vectorizer_ is None or not isinstance(model, OnlineStackedClassifier):
             raise DataError("is not the model of a stream", file=self.folder / state["model"])
-        learner.vectorizer, learner.model = classifier.vectorizer_, classifier.model_
+        learner.vectorizer = classifier.vectorizer_
+        learner.model = model
 
-    def _start_of(self, header: bytes, saved: int) -> int:
+    def _read_lines(self, journal: Journal, saved: int) -> tuple[int, list[bytes]]:
+        """Return the number of lines before the journal, and the lines in it."""
+        entries = [content for _, content in journal.entries()]
         try:
-            after = int(json.loads(header)["after"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataError("is not the journal of a stream", file=self.folder / JOURNAL) from error
+            if journal.is_old:  # a header of its own, then the lines as they came
+                after = int(json.loads(entries[0])["after"])
+                lines = entries[1:]
+            else:
+                after = int(journal.header["after"])
+                lines = []
+                for entry in entries:
+                    lines.append(json.loads(entry)["line"].encode("utf-8", "surrogateescape"))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise DataError("is not the journal of a stream", file=journal.path) from error
         if not 0 <= after <= saved:
-            raise DataError(
-                "does not follow the snapshot of its folder", file=self.folder / JOURNAL
-            )
-        return after
+            raise DataError("does not follow the snapshot of its folder", file=journal.path)
+        return after, lines
 
 
+def _entry(line: bytes) -> bytes:
+    """Return a line of the stream, whatever it holds, as an entry of the journal."""
+    text = line.removesuffix(b"\n").decode("utf-8", "surrogateescape")
+    return json.dumps({"line": text}).encode()
+
+
+_LINES_PER_BATCH = 256
 _SAVED = ("n_lines", "n_learned", "n_measured", "total_loss", "single", "categories", "waiting")
 
 
 def read_items(
     lines: Iterable[bytes], names: tuple[str, str, str] = ("id", "text", "label"), first: int = 1
 ) -> Iterator[Any]:
-    """A `StreamItem` for each JSON line, or the `DataError` that says what is wrong with it.
+    """Yield a `StreamItem` per JSON line, or the `DataError` that says what is wrong with it.
 
     `names` are the fields of id, text and label; documents without an id are named by the number of
     their line.

@@ -101,7 +101,7 @@ def _options(
 
 
 def _print_first_steps(ctx: typer.Context) -> None:
-    """The commands that people need first."""
+    """Print the commands that people need first."""
     console = stdout()
     console.print(f"[bold]Usage: bayesift COMMAND ...[/bold]\n\n{ctx.command.help}\n")
     rows = table("First steps", "", numbers=False)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from bayesift.cli.console import busy, stdout, table
+from bayesift.cli.console import busy, print_note, stdout, table
 from bayesift.cli.options import AsJson, CorpusName, CorpusOptions
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def _print_findings(corpus: Corpus, findings: tuple[Finding, ...]) -> None:
     labels = "no labels" if not corpus.categories else f"{len(corpus.categories):,} labels"
     console.print(f"[bold]{escape(corpus.name)}[/bold]: {len(corpus):,} documents, {labels}")
     if not findings:
-        console.print("nothing was found")
+        console.print("no problems found")
         return
     rows = table("", "found", "what to do", numbers=False)
     rows.expand, rows.padding = True, (0, 2, 0, 0)
@@ -68,10 +67,13 @@ def _print_findings(corpus: Corpus, findings: tuple[Finding, ...]) -> None:
 
 
 def print_findings(name: str, corpus: Corpus, *, strip_html: bool = False) -> None:
-    """Print the errors and warnings about a corpus to stderr, one line each, except those that fit says or cures."""
+    """Print the errors and warnings about a corpus to stderr, one line each.
+
+    Findings that `fit` reports or cures itself are left out.
+    """
     from bayesift.corpora import check_corpus
 
     for finding in check_corpus(corpus, thorough=False):
         cured = strip_html and finding.name == "html"
         if finding.severity != "note" and finding.name not in _SAID and not cured:
-            print(f"{name}: {finding}", file=sys.stderr)
+            print_note(f"{name}: {finding}")

@@ -1,4 +1,4 @@
-"""`bayesift classify`: assign categories to new documents, a batch at a time, without a Python object per document."""
+"""`bayesift classify`: assign categories to new documents in batches of Arrow arrays."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 from typer import Argument, Option
 
-from bayesift.cli.console import busy, counting, print_notes, print_problems
+from bayesift.cli.console import busy, counting, print_guesses, print_note, print_problems
 from bayesift.cli.options import EngineOptions, Jobs, ModelPath, Quiet, TableOptions
 from bayesift.files import whole_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from bayesift.arrays import Array
+    from bayesift.arrays import FloatArray
     from bayesift.classifier import Predictions, TextClassifier
     from bayesift.corpora.streaming import TextBatch
 
@@ -34,7 +34,8 @@ def classify(
         str,
         Argument(
             metavar="INPUT",
-            help="A table (CSV, TSV, JSON, Parquet, Excel) or a file with one text per line; - is stdin.",
+            help="A table (CSV, TSV, JSON, Parquet, Excel) or a file with one text per line; - is "
+            "stdin.",
         ),
     ] = "-",
     output: Annotated[
@@ -53,8 +54,9 @@ def classify(
         float | None,
         Option(
             metavar="RATE",
-            help="Leave unsure documents without a category and say why in a column `unsure`: about this share of "
-            "documents like the training documents (0.1: one in ten), and more of foreign ones.",
+            help="Leave unsure documents without a category, with the reason in a column `unsure`: "
+            "about this share of documents like those of the training (0.1: one in ten), and more "
+            "of documents that differ from them.",
             min=0.0,
             max=1.0,
             show_default=False,
@@ -90,17 +92,17 @@ def classify(
         _check_can_abstain(classifier, model, stream=stream, quiet=quiet)
     log = ProblemLog(skip=source.skip_bad)
     reader = TextReader(
-        _place_of(documents), source.columns, source.format, log, batch=1 if stream else None
+        _opened_source(documents), source.columns, source.format, log, batch=1 if stream else None
     )
     done, unsure = _answer(
         classifier, reader, output, top, abstain, 1 if stream else jobs, quiet=quiet
     )
     print_problems(log.problems)
     if not quiet:
-        print_notes(documents, reader.notes)
+        print_guesses(documents, reader.notes)
     if output is not None and not quiet:
         told = "" if abstain is None else f", {unsure:,} of them unsure"
-        print(f"{output}: {done:,} documents classified{told}", file=sys.stderr)
+        print_note(f"{output}: {done:,} documents classified{told}")
     return done
 
 
@@ -138,13 +140,13 @@ def _answer(
     return done, unsure
 
 
-def _place_of(documents: str) -> Path | BinaryIO:
-    """The file of the documents, or stdin; a text in place of a file is refused."""
+def _opened_source(documents: str) -> Path | BinaryIO:
+    """Return the file of the documents, or stdin; a text instead of a file is refused."""
     from bayesift.errors import DataError
 
     if " " in documents and not Path(documents).exists():
         raise DataError(
-            "there is no such file; to classify a text, pipe it in: echo TEXT | bayesift classify MODEL",
+            "no such file; to classify a text, pipe it in: echo TEXT | bayesift classify MODEL",
             file=documents,
         )
     return sys.stdin.buffer if documents == "-" else Path(documents)
@@ -153,26 +155,25 @@ def _place_of(documents: str) -> Path | BinaryIO:
 def _check_can_abstain(
     classifier: TextClassifier, model: Path, *, stream: bool, quiet: bool
 ) -> None:
-    """A model without held-out documents can only compare documents of a batch with one another."""
+    """Refuse to abstain by a model without held-out documents to compare with."""
     from bayesift.errors import DataError
 
     if not classifier.has_probabilities_:
         raise DataError("a model without probabilities cannot abstain; fit another one", file=model)
     if classifier.abstention_ is None and stream:
         raise DataError(
-            "it kept no documents held out to compare one document with; fit --model auto does",
+            "it holds no held-out documents to compare a document with; fit with --model auto",
             file=model,
         )
     if classifier.abstention_ is None and not quiet:
-        print(
+        print_note(
             f"{model} kept no documents held out (auto does, if there are enough): "
-            "of every batch the least sure are left out",
-            file=sys.stderr,
+            "of every batch the least sure are left out"
         )
 
 
 def _top(predictions: Predictions, names: Sequence[str]) -> list[tuple[pa.Array, pa.Array]]:
-    """The category of each rank, under these names, and its rounded score."""
+    """Return the category of each rank, under these names, and its rounded score."""
     import pyarrow as pa
 
     scores = _significant(predictions.scores)
@@ -182,13 +183,13 @@ def _top(predictions: Predictions, names: Sequence[str]) -> list[tuple[pa.Array,
     ]
 
 
-def _significant(values: Array) -> Array:
-    """Values rounded to six significant digits."""
+def _significant(values: FloatArray) -> FloatArray:
+    """Round values to six significant digits."""
     import numpy as np
 
     sizes = np.floor(np.log10(np.maximum(np.abs(values), 1e-300)))
     scale = 10.0 ** np.clip(_DIGITS - 1 - sizes, 0, 300)
-    rounded: Array = np.round(values * scale) / scale
+    rounded: FloatArray = np.round(values * scale) / scale
     return rounded
 
 
@@ -217,7 +218,7 @@ class _JsonLines:
 
 
 def _quoted(ids: pa.Array) -> pa.Array:
-    """Ids as JSON strings; only quotes, backslashes and control characters need escapes."""
+    """Quote ids as JSON strings; only quotes, backslashes and control characters are escaped."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -274,9 +275,9 @@ class _Parquet:
 def open_output(
     path: Path | None, *, unsure: bool = False
 ) -> Iterator[_JsonLines | _Csv | _Parquet]:
-    """A writer to a file of the kind its suffix names, or of JSON lines to stdout.
+    """Open a writer to a file of the kind its suffix names, or of JSON lines to stdout.
 
-    `unsure` for a column of reasons.
+    `unsure` adds a column of reasons.
     """
     if path is None:
         yield _JsonLines(sys.stdout.buffer)

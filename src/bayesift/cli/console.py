@@ -29,20 +29,20 @@ from bayesift.errors import DataWarning
 from bayesift.files import whole_file
 
 if TYPE_CHECKING:
-    from bayesift.records import Note, Problem
+    from bayesift.records import Note, ReadingProblem
 
 _SHOWN_PROBLEMS = 5
 _LINGERS = 1.5  # seconds for which a compilation is shown after its end; most kernels take less
 
 
 def stdout() -> Console:
-    """The console for results."""
+    """Return the console for results."""
     _started()
     return Console(highlight=False)
 
 
 def stderr() -> Console:
-    """The console for everything that is not the result."""
+    """Return the console for everything that is not the result."""
     return Console(stderr=True, highlight=False)
 
 
@@ -98,7 +98,7 @@ class _Count(ProgressColumn):
 
 
 def _display(*, quiet: bool) -> Progress:
-    """A line of progress on stderr, on a terminal only, that disappears at the end."""
+    """Show a line of progress on stderr, on a terminal only, that disappears at the end."""
     _started()
     console = stderr()
     columns = (
@@ -121,7 +121,7 @@ class _Start:
 
 @contextmanager
 def starting(*, quiet: bool = False) -> Iterator[None]:
-    """Show that a command has started, while it imports what it needs, until it shows something else."""
+    """Show that a command has started, until it shows something else."""
     with _display(quiet=quiet) as _Start.line:
         _Start.line.add_task("starting", total=None, counted=False)
         try:
@@ -155,7 +155,7 @@ class Steps:
         self._task = progress.add_task(escape(message), total=total, counted=True)
 
     def first(self, after: str | None = None) -> Callable[[int], None]:
-        """A function of the number of items done in the first step.
+        """Return a function of the number of items done in the first step.
 
         `after` is shown when all are done.
         """
@@ -169,7 +169,7 @@ class Steps:
         return update
 
     def then(self, message: str) -> Callable[[int, int], None]:
-        """A function of the number of items done in the next step, and of their total."""
+        """Return a function of the number of items done in the next step, and of their total."""
 
         def update(done: int, total: int) -> None:
             if self._message != message:
@@ -179,7 +179,7 @@ class Steps:
         return update
 
     def _begin(self, message: str, total: int | None, *, counted: bool) -> None:
-        """Show another step in place of the last one."""
+        """Show another step instead of the last one."""
         self._progress.remove_task(self._task)
         self._message, self._task = (
             message,
@@ -196,43 +196,49 @@ def working(message: str, total: int | None, *, quiet: bool) -> Iterator[Steps]:
 
 @contextmanager
 def counting(message: str, total: int | None, *, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """A progress bar over one step; yields the function of the number of items done."""
+    """Show a progress bar over one step; yields the function of the number of items done."""
     with working(message, total, quiet=quiet) as steps:
         yield steps.first()
 
 
-def print_problems(problems: Sequence[Problem]) -> None:
+def print_problems(problems: Sequence[ReadingProblem]) -> None:
     """Print the number of skipped records to stderr, and the first of them."""
     if not problems:
         return
-    print(f"records skipped: {len(problems):,}", file=sys.stderr)
+    print_note(f"records skipped: {len(problems):,}")
     for problem in problems[:_SHOWN_PROBLEMS]:
-        print(f"  {problem}", file=sys.stderr)
+        print_note(f"  {problem}")
     if len(problems) > _SHOWN_PROBLEMS:
-        print(f"  and {len(problems) - _SHOWN_PROBLEMS:,} more", file=sys.stderr)
+        print_note(f"  and {len(problems) - _SHOWN_PROBLEMS:,} more")
 
 
-def print_notes(name: str, notes: Sequence[Note]) -> None:
-    """Print what was guessed in reading a source to stderr, in one line, with the options that say otherwise."""
+def print_note(note: str) -> None:
+    """Print a line to stderr, beside the result; nothing if it is empty."""
+    if note:
+        print(note, file=sys.stderr)
+
+
+def print_guesses(name: str, notes: Sequence[Note]) -> None:
+    """Print what was guessed in reading a source to stderr, with the options that change it."""
     guessed = [note for note in notes if note.option]
     parts = [", ".join(f"{note.what}: {note.value}" for note in guessed)] if guessed else []
     if guessed:
         parts[0] += f" (guessed; {', '.join(dict.fromkeys(str(note.option) for note in guessed))})"
     parts += [f"{note.what}: {note.value}" for note in notes if not note.option]
     if parts:
-        print(f"{'stdin' if name == '-' else name}: {'; '.join(parts)}", file=sys.stderr)
+        print_note(f"{'stdin' if name == '-' else name}: {'; '.join(parts)}")
 
 
 @contextmanager
 def one_line_warnings(name: str) -> Iterator[None]:
-    """Print each warning once, as a line to stderr, with options in place of parameters."""
+    """Print each warning once, as a line to stderr, and name options instead of parameters."""
     printed = set()
 
-    def show(message: Warning | str, *place: Any, **more: Any) -> None:
+    def show(message: Warning | str, *position: Any, **more: Any) -> None:
         line = re.sub(r"\b(\w+)=True\b( \(--\1\))?", r"--\1", " ".join(str(message).split()))
         if line not in printed:
             printed.add(line)
-            print(f"{name}: {line}", file=sys.stderr)
+            print_note(f"{name}: {line}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show
@@ -241,7 +247,7 @@ def one_line_warnings(name: str) -> Iterator[None]:
 
 
 def table(first: str, *headings: str, numbers: bool = True) -> Table:
-    """An empty table; the columns after the first hold numbers, or text."""
+    """Make an empty table; the columns after the first hold numbers, or text."""
     made = Table(box=None, header_style="bold", pad_edge=False)
     made.add_column(first, overflow="fold")
     for heading in headings:
@@ -253,4 +259,4 @@ def write_report(page: str, path: Path) -> None:
     """Write a page of HTML and print its path to stderr."""
     with whole_file(path, "w") as stream:
         stream.write(page)
-    print(f"report: {path}", file=sys.stderr)
+    print_note(f"report: {path}")

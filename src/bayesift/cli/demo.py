@@ -40,7 +40,7 @@ def demo(
     _heading(
         console,
         "Why",
-        f"what the model makes of a sentence it has never seen: [italic]{_NEWCOMER}[/italic]",
+        f"how the model classifies a sentence it has never seen: [italic]{_NEWCOMER}[/italic]",
     )
     print_explanation(console, classifier.explain(_NEWCOMER, top=6))
     _report(console, classifier, evaluation, out / "report.html")
@@ -58,7 +58,8 @@ def _show_corpus(console: Console) -> Corpus:
     _heading(
         console,
         "The corpus",
-        f"{len(corpus):,} documentation strings of Python's standard library; which of {len(corpus.categories)} "
+        f"{len(corpus):,} documentation strings of Python's standard library; which of "
+        f"{len(corpus.categories)} "
         f"modules does each belong to? {len(corpus.split('train')):,} to learn from, "
         f"{len(corpus.split('test')):,} to test.",
     )
@@ -80,7 +81,8 @@ def _fit(console: Console, corpus: Corpus, out: Path) -> tuple[TextClassifier, f
     _heading(
         console,
         "The model",
-        f"{_MODEL}, {len(classifier.terms()):,} terms, learned in {seconds:.1f} s and saved in {out / 'model'}",
+        f"{_MODEL}, {len(classifier.terms()):,} terms, learned in {seconds:.1f} s and saved in "
+        f"{out / 'model'}",
     )
     return classifier, seconds
 
@@ -94,7 +96,7 @@ def _timed_fit(model: str, train: Corpus) -> tuple[TextClassifier, float]:
 
 
 def _draw_zipf(console: Console, vectorizer: TermVectorizer | None, path: Path) -> None:
-    """Zipf's curve: its head as bars here, the whole of it as a picture."""
+    """Draw Zipf's curve: its head as bars here, the whole of it as a picture."""
     import numpy as np
 
     from bayesift.text import zipf_figure
@@ -103,9 +105,9 @@ def _draw_zipf(console: Console, vectorizer: TermVectorizer | None, path: Path) 
     names, counts = vectorizer.vocabulary_.names, vectorizer.collection_frequencies_
     table = Table(box=None, show_header=False, padding=(0, 1))
     top = np.argsort(-counts)[:5]
-    for place, term in enumerate(top, 1):
+    for rank, term in enumerate(top, 1):
         bar = "█" * max(1, round(40 * counts[term] / counts[top[0]]))
-        table.add_row(f"{place:>4}", names[term], f"{counts[term]:>7,}", f"[blue]{bar}[/blue]")
+        table.add_row(f"{rank:>4}", names[term], f"{counts[term]:>7,}", f"[blue]{bar}[/blue]")
     console.print(table)
     zipf_figure(names, counts, title="Words of Python's documentation").save(path)
     console.print(f"\nZipf's curve of its words is in [cyan]{path}[/cyan]")
@@ -150,5 +152,6 @@ def _report(
         f"open [cyan]{path}[/cyan] in a browser: curves, words, the worst mistakes",
     )
     console.print(
-        "[dim]Now with your own: bayesift fit texts.csv -o model && bayesift classify model new.csv[/dim]"
+        "[dim]Now with your own: bayesift fit texts.csv -o model && bayesift classify model "
+        "new.csv[/dim]"
     )

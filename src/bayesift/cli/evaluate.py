@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -14,7 +13,16 @@ from rich.markup import escape
 from rich.table import Table
 from typer import Option
 
-from bayesift.cli.console import Steps, busy, counting, stdout, table, working, write_report
+from bayesift.cli.console import (
+    Steps,
+    busy,
+    counting,
+    print_note,
+    stdout,
+    table,
+    working,
+    write_report,
+)
 from bayesift.cli.options import (
     AsJson,
     CorpusName,
@@ -90,11 +98,9 @@ def evaluate(
 
 
 def _print_counted(evaluation: SparkEvaluation, *, as_json: bool) -> None:
-    """The measures that Spark counts; those of rankings are not among them."""
+    """Print the measures that Spark counts; those of rankings are not among them."""
     if evaluation.n_unreadable:
-        print(
-            f"texts that could not be read, left out: {evaluation.n_unreadable:,}", file=sys.stderr
-        )
+        print_note(f"texts that could not be read, left out: {evaluation.n_unreadable:,}")
     if as_json:
         more = {"log_loss": evaluation.log_loss, "brier_score": evaluation.brier_score}
         print(json.dumps({**evaluation.measures.to_dict(), **more}, indent=2))
@@ -109,16 +115,13 @@ def _warn(classifier: TextClassifier, evaluation: Evaluation) -> None:
         classifier.corpus_
         and classifier.corpus_.get("fingerprint") == evaluation.corpus.fingerprint
     ):
-        print(
-            "these are the documents the model was trained on: the scores say little",
-            file=sys.stderr,
-        )
+        print_note("the model was trained on these documents, so the scores are too good")
     if evaluation.unknown_labels:
-        print(evaluation.describe_unknown(), file=sys.stderr)
+        print_note(evaluation.describe_unknown())
 
 
 def print_scores(scores: Scores, *, n_categories: int = 10) -> None:
-    """The measures as tables, with the largest categories."""
+    """Print the measures as tables, with the largest categories."""
     console = stdout()
     console.print(
         f"[bold]{scores.n_documents:,} documents[/bold], {scores.n_positives:,} labels, "
@@ -147,7 +150,8 @@ def print_scores(scores: Scores, *, n_categories: int = 10) -> None:
     console.print(rows)
     if len(scores.categories) > len(largest):
         console.print(
-            f"[dim]and {len(scores.categories) - len(largest):,} smaller categories (--json has all)[/dim]"
+            f"[dim]and {len(scores.categories) - len(largest):,} smaller categories (--json has "
+            "all)[/dim]"
         )
 
 
@@ -169,7 +173,8 @@ def compare(
     models: Annotated[
         str,
         Option(
-            help="Learners, separated by commas; `bayesift models` lists them. A learner's own options follow its "
+            help="Learners, separated by commas; `bayesift models` lists them. A learner's own "
+            "options follow its "
             "name, as in svm:ngrams=2:min-df=2."
         ),
     ] = DEFAULT_MODELS,
@@ -202,22 +207,22 @@ def compare(
     with usage_errors():
         train, test = _train_and_test(read, test_folds, learner.seed, multilabel=source.multilabel)
     systems = {}
-    for place, name in enumerate(names, 1):
+    for number, name in enumerate(names, 1):
         with (
             working(
-                f"{name}, {place} of {len(names)}: reading texts", len(train), quiet=quiet
+                f"{name}, {number} of {len(names)}: reading texts", len(train), quiet=quiet
             ) as steps,
             usage_errors(),
         ):
             systems[name] = _run(
-                *adjusted[name], train, test, steps, f"{name}, {place} of {len(names)}", source
+                *adjusted[name], train, test, steps, f"{name}, {number} of {len(names)}", source
             )
     first = next(iter(systems.values()))[0]
     decisions = {name: evaluation.decisions for name, (evaluation, _) in systems.items()}
     unit: Any = "documents" if test.is_single_label else "decisions"
     significance = significance_table(first.truth, decisions, alternative="two-sided", unit=unit)
     if first.unknown_labels:
-        print(first.describe_unknown(), file=sys.stderr)
+        print_note(first.describe_unknown())
     if report is not None:
         from bayesift.report import comparison_content, comparison_report
 
@@ -232,7 +237,7 @@ def compare(
 
 
 def _adjusted(description: str, learner: LearnerOptions) -> tuple[str, LearnerOptions]:
-    """The learner's name in "name:option=value:...", and the options with these values."""
+    """Split "name:option=value:..." into the learner's name and the options with these values."""
     name, *assignments = description.split(":")
     hints = get_type_hints(LearnerOptions)
     kinds, changes = {field.name: hints[field.name] for field in fields(LearnerOptions)}, {}
@@ -262,7 +267,7 @@ def _value(text: str) -> Any:
 def _train_and_test(
     corpus: Corpus, test_folds: int, seed: int, *, multilabel: bool
 ) -> tuple[Corpus, Corpus]:
-    """The train and test splits, or one of `test_folds` folds as the test part, stratified by category."""
+    """Return the train and test splits, or one of `test_folds` stratified folds as test part."""
     import numpy as np
 
     from bayesift.classifier.predictions import labelled_part
@@ -317,7 +322,7 @@ def _as_dict(systems: Systems, significance: SignificanceTable) -> dict[str, Any
 
 
 def print_comparison(systems: Systems, significance: SignificanceTable) -> None:
-    """Scores and significance as tables, and which model is best."""
+    """Print scores and significance as tables, and which model is best."""
     console = stdout()
     scores = table("model", "accuracy", "micro F1", "macro F1", "log loss", "ECE", "s")
     for name, (evaluation, seconds) in systems.items():
@@ -339,7 +344,8 @@ def print_comparison(systems: Systems, significance: SignificanceTable) -> None:
     console.print("[dim]ECE: calibration error of the top label; s: seconds to fit[/dim]")
     if len(systems) > 1:
         console.print(
-            "\n[bold]Significance[/bold] of row against column, micro / macro sign test, corrected by Holm:"
+            "\n[bold]Significance[/bold] of row against column, micro / macro sign test, "
+            "corrected by Holm:"
         )
         console.print("[dim]>> or << P <= 0.01, > or < P <= 0.05, ~ neither[/dim]\n")
         console.print(_significance(significance))
@@ -347,18 +353,18 @@ def print_comparison(systems: Systems, significance: SignificanceTable) -> None:
 
 
 def _significance(tests: SignificanceTable) -> Table:
-    """The tests of every pair; columns have the numbers of their systems, so that many fit."""
+    """Test every pair; columns have the numbers of their systems, so that many fit."""
     rows = table("", *map(str, range(1, len(tests.systems) + 1)), numbers=False)
-    for place, row in enumerate(tests.systems, 1):
+    for number, row in enumerate(tests.systems, 1):
         pairs = [tests.symbols(row, column) for column in tests.systems]
         rows.add_row(
-            f"{place} {escape(row)}", *(" / ".join(pair) if any(pair) else "" for pair in pairs)
+            f"{number} {escape(row)}", *(" / ".join(pair) if any(pair) else "" for pair in pairs)
         )
     return rows
 
 
 def _winner(systems: Systems) -> tuple[str, str]:
-    """The measure that decides, accuracy or (several categories per document) micro F1, and the best system by it."""
+    """Return the measure that decides, accuracy or micro F1, and the best system by it."""
     first = next(iter(systems.values()))[0]
     if first.corpus.is_single_label:
         return "accuracy", max(systems, key=lambda name: systems[name][0].measures.accuracy)
@@ -366,7 +372,7 @@ def _winner(systems: Systems) -> tuple[str, str]:
 
 
 def _describe_winner(systems: Systems, significance: SignificanceTable) -> str:
-    """The best system, and which others it is significantly better than, in one sentence."""
+    """Name the best system, and which others it is significantly better than."""
     measure, best = _winner(systems)
     measures = systems[best][0].measures
     value = measures.accuracy if measure == "accuracy" else measures.micro.f1
@@ -376,7 +382,8 @@ def _describe_winner(systems: Systems, significance: SignificanceTable) -> str:
     said = [f"significantly better than {_listed(worse)}" if worse else ""]
     if rest:
         said.append(
-            f"no significant difference to {_listed(rest) if worse or len(rest) < 3 else 'the others'}"
+            "no significant difference to "
+            f"{_listed(rest) if worse or len(rest) < 3 else 'the others'}"
         )
     return f"Best {measure}: {best}, {value:.4f}; {'; '.join(filter(None, said))}."
 

@@ -1,4 +1,4 @@
-"""`bayesift explain`, `inspect` and `models`: what a model decides by, what it contains, and which learners exist."""
+"""`bayesift explain`, `inspect` and `models`: show decisions, models and learners."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def explain(
 def print_explanation(
     console: Console, explanation: Explanation, *, score: str = "probability"
 ) -> None:
-    """Print the contributions of terms as bars: to the right for a category, to the left against it."""
+    """Print the contributions of terms as bars: right for a category, left against it."""
     for category in explanation.categories:
         console.print(_decision(category, score))
         console.print(_bars(category))
@@ -87,17 +87,23 @@ def _decision(category: CategoryExplanation, score: str) -> str:
     spread = ""
     if category.integrated is not None and category.interval is not None:
         low, high = category.interval
-        spread = f" ({category.integrated:.4f} averaged over the weights; 90% between {low:.4f} and {high:.4f})"
-    return f"[bold]{escape(category.category)}[/bold]: {decision}, {score} {_rounded(category.score)}{spread}{against}"
+        spread = (
+            f" ({category.integrated:.4f} averaged over the weights; 90% between {low:.4f} "
+            f"and {high:.4f})"
+        )
+    return (
+        f"[bold]{escape(category.category)}[/bold]: {decision}, {score} "
+        f"{_rounded(category.score)}{spread}{against}"
+    )
 
 
 def _rounded(value: float) -> str:
-    """A probability with four digits; what only rounding makes certain is not called so."""
+    """Round a probability to four digits; rounding never makes it certain."""
     return "above 0.9999" if 0.99995 <= value < 1 else f"{value:.4f}"
 
 
 def _bars(category: CategoryExplanation) -> Table:
-    """A row per term: its bar to the left of the axis if it is against the category, else to the right."""
+    """Make a row per term: its bar is left of the axis if it is against the category."""
     rows: list[tuple[str, float, str]] = [("(before any word)", category.prior, "")]
     rows += [(t.term, t.contribution, _note(t)) for t in category.terms]
     largest = max([1e-12, *(abs(value) for _, value, _ in rows if math.isfinite(value))])
@@ -122,7 +128,7 @@ def _bars(category: CategoryExplanation) -> Table:
 
 
 def _note(term: TermContribution) -> str:
-    """What is known of a contribution besides its size: how sure it is, and what of it is meaning."""
+    """Describe how sure a contribution is, and what part of it is meaning."""
     note = f"± {term.deviation:.3f} " if term.deviation else ""
     if term.inclusion is not None:
         note += f"matters {_share(term.inclusion)} "
@@ -134,12 +140,12 @@ def _note(term: TermContribution) -> str:
 
 
 def _share(inclusion: float) -> str:
-    """An inclusion probability; what only rounding makes certain is not called so."""
+    """Format an inclusion probability; rounding never makes it certain."""
     return ">99%" if inclusion > 0.995 else "<1%" if inclusion < 0.005 else f"{inclusion:.0%}"
 
 
 def _bar(share: float, half: str) -> str:
-    """A bar of full blocks, with a half one at its end; none for what is below 0."""
+    """Draw a bar of full blocks, with a half one at its end; none for what is below 0."""
     halves = round(2 * _BAR * min(max(share, 0.0), 1.0))
     bar = "█" * (halves // 2)
     if halves % 2:
@@ -207,7 +213,7 @@ def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
 
 
 def _vectorizer(classifier: TextClassifier) -> dict[str, Any] | None:
-    """The parameters of the vectorizer that affect its result."""
+    """Return the parameters of the vectorizer that affect its result."""
     vectorizer = classifier.vectorizer_
     if vectorizer is None:
         return None
@@ -222,7 +228,7 @@ def _vectorizer(classifier: TextClassifier) -> dict[str, Any] | None:
 
 
 def _thresholds(classifier: TextClassifier) -> list[float | str | None]:
-    """The threshold of each category, None if the rule has none; JSON has no infinities."""
+    """Return the threshold of each category, None if the rule has none or it is infinite."""
     thresholds = getattr(classifier.estimator_.rule_, "thresholds_", None)
     if thresholds is None or len(thresholds) != len(classifier.categories_):
         return [None] * len(classifier.categories_)
@@ -242,7 +248,8 @@ def _print_facts(console: Console, facts: dict[str, Any]) -> None:
     console.print(f"[bold]{facts['model']}[/bold]{learned}, by bayesift {facts['bayesift']}")
     weighting = facts["vectorizer"]["weighting"] if facts["vectorizer"] else "vectors"
     console.print(
-        f"{len(facts['categories']):,} categories ({facts['labels']} labels), {facts['terms']:,} terms "
+        f"{len(facts['categories']):,} categories ({facts['labels']} labels), {facts['terms']:,} "
+        "terms "
         f"({weighting}), rule {facts['rule']}, {facts['bytes'] / 1e6:,.1f} MB"
     )
     if facts["knowledge"]:
@@ -263,7 +270,7 @@ def _print_facts(console: Console, facts: dict[str, Any]) -> None:
 
 
 def _words(row: dict[str, Any]) -> str:
-    """The words of a category, with weight, standard deviation and inclusion probability if the model has them."""
+    """Return the words of a category, with weight, deviation and inclusion probability if known."""
     words = zip(row["top_terms"], row["weights"], row["deviations"], row["inclusion"], strict=True)
     return ", ".join(
         word
@@ -276,7 +283,10 @@ def _words(row: dict[str, Any]) -> str:
 def _knowledge(knowledge: dict[str, Any]) -> str:
     categories = {**knowledge.get("words", {}), **knowledge.get("descriptions", {})}
     missing = sum(map(len, knowledge["missing"].values()))
-    return f"{len(categories):,} categories: {knowledge['used']:,} words used, {missing:,} not in the vocabulary"
+    return (
+        f"{len(categories):,} categories: {knowledge['used']:,} words used, {missing:,} not in "
+        "the vocabulary"
+    )
 
 
 def models() -> None:

@@ -15,7 +15,7 @@ import typer
 from rich.table import Table
 from typer import Argument, Option
 
-from bayesift.cli.console import busy, counting, stdout, write_report
+from bayesift.cli.console import busy, counting, print_note, stdout, write_report
 from bayesift.cli.options import (
     AsJson,
     CorpusName,
@@ -25,6 +25,7 @@ from bayesift.cli.options import (
     SkipBad,
     add_command,
     command_group,
+    split_names,
     usage_errors,
 )
 from bayesift.errors import DataError
@@ -45,7 +46,8 @@ def run(
         bool,
         Option(
             "--from-start",
-            help="The input starts from its beginning: skip the lines read before, and write no answer twice.",
+            help="The input starts from its beginning again: skip lines that were read before, and "
+            "write no answer twice.",
         ),
     ] = False,
     stream: Annotated[
@@ -89,14 +91,15 @@ def _open(folder: Path, profiles: Path, *, from_start: bool, quiet: bool) -> Ope
     if not (folder / START).exists():
         return create_filter(folder, engine_of(profiles))
     opened = open_filter(folder, roll_back=from_start)
+    print_note(opened.log.note)
     if (
         from_start
         and not (opened.output is not None and opened.output.cut(sys.stdout))
         and not quiet
     ):
-        print(
-            f"resumes after line {opened.position:,}; answers that an earlier run wrote after it are repeated",
-            file=sys.stderr,
+        print_note(
+            f"continues after line {opened.position:,}; answers that an earlier run wrote after it "
+            "are repeated"
         )
     return opened
 
@@ -120,7 +123,7 @@ class _Reading:
             signal.signal(number, earlier)
 
     def lines(self, progress: Any) -> Iterator[str]:
-        """The lines; progress is reported every thousand."""
+        """Read the lines; progress is reported every thousand."""
         number = 0
         while line := self._next():
             yield line.decode("utf-8", "replace")
@@ -129,7 +132,7 @@ class _Reading:
                 progress(number)
 
     def _next(self) -> bytes:
-        """The next line; empty at the end."""
+        """Read the next line; it is empty at the end."""
         self._waiting = True
         try:
             return b"" if self.stopped else sys.stdin.buffer.readline()
@@ -146,22 +149,13 @@ class _Reading:
 
 def _tell(problems: list[DataError], n_lines: int, n_retrieved: int, *, quiet: bool) -> None:
     if problems:
-        print(f"lines skipped: {len(problems):,}; the first: {problems[0]}", file=sys.stderr)
+        print_note(f"lines skipped: {len(problems):,}; the first: {problems[0]}")
     if not quiet:
-        print(f"{n_lines:,} lines read, {n_retrieved:,} retrieved", file=sys.stderr)
+        print_note(f"{n_lines:,} lines read, {n_retrieved:,} retrieved")
 
 
 app = command_group("filter", "Filter a stream of documents, learning from every judgement.")
 add_command(app, run, "filter run profiles.yaml < documents.jsonl > answers.jsonl")
-
-
-@app.command(
-    "review",
-    hidden=True,
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-)
-def _review() -> None:
-    raise typer.BadParameter("`bayesift filter review` is now `bayesift screen simulate`")
 
 
 @dataclass(frozen=True)
@@ -195,13 +189,14 @@ class ProfileOptions:
     model: Annotated[
         str,
         Option(
-            help="What decides: perceptron, or stack, which mixes it with an online stack over all words."
+            help="Model that decides: perceptron, or stack, which adds an online stack over all "
+            "words."
         ),
     ] = "perceptron"
     seed: Annotated[int, Option(help="Random seed.")] = 0
 
     def settings(self) -> ProfileSettings:
-        """The settings of profiles."""
+        """Return the settings of profiles."""
         from bayesift.filtering import ProfileSettings, Strategy, TargetCount
 
         strategy: Any = Strategy(gain=self.gain, half_life=self.half_life, seed=self.seed)  # type: ignore[arg-type]
@@ -224,7 +219,8 @@ def simulate(
     strategy: Annotated[
         str,
         Option(
-            help="Strategies, separated by commas: plain, +rel, +ig, +roi, +rnd, and +rel with each."
+            help="Strategies, separated by commas: plain, +rel, +ig, +roi, +rnd, and +rel with "
+            "each."
         ),
     ] = "plain,+rel,+ig,+rel+ig,+roi,+rnd",
     batch: Annotated[
@@ -261,7 +257,6 @@ def simulate(
     from bayesift.filtering import simulate as play
     from bayesift.filtering import stream_of
 
-    names = [name.strip() for name in strategy.split(",") if name.strip()]
     if order not in ("date", "corpus"):
         raise typer.BadParameter(
             f"no order {order!r}; there are: date, corpus", param_hint="--order"
@@ -273,15 +268,19 @@ def simulate(
         stream = stream_of(
             read,
             n_batch=batch,
-            topics=None if profiles is None else [name.strip() for name in profiles.split(",")],
+            topics=None if profiles is None else split_names(profiles),
             relevant=(min_relevant, max_relevant),
             relevant_in_batch=min_batch_relevant,
             statements=_statements(corpus, source),
         )
     with counting("profiles", len(stream.topics), quiet=quiet) as progress, usage_errors():
-        simulation = play(stream, names, settings=settings, progress=progress)
-    _write_report(simulation, report)
-    _write_plots(simulation, plots)
+        simulation = play(stream, split_names(strategy), settings=settings, progress=progress)
+    if report is not None:
+        from bayesift.report import filter_report
+
+        write_report(filter_report(simulation), report)
+    if plots is not None:
+        _write_plots(simulation, plots)
     if as_json:
         from bayesift.filtering.tables import as_record
 
@@ -294,29 +293,29 @@ add_command(app, simulate, "filter simulate reuters --profiles grain,crude --rep
 
 
 def _whole(read: Corpus, name: str) -> Corpus:
-    """The corpus; refuses the sample of TREC-9, which has no stream."""
+    """Load the corpus; refuses the sample of TREC-9, which has no stream."""
     if name == "ohsumed-trec9" and "test" not in read.splits:
         raise DataError(
-            "only a sample of the TREC-9 collection was found, without the stream (ohsumed.88-91); put "
-            "ohsumed-trec9/t9.filtering.tar.gz into the data directory, or run: bayesift datasets fetch ohsumed-trec9"
+            "only a sample of the TREC-9 collection was found, without the stream "
+            "(ohsumed.88-91); put "
+            "ohsumed-trec9/t9.filtering.tar.gz into the data directory, or run: bayesift datasets "
+            "fetch ohsumed-trec9"
         )
     return read
 
 
 def _part(corpus: Corpus, splits: str | None, *, dated: bool) -> Corpus:
-    """The documents of some splits; without dates they keep the order of the corpus."""
+    """Return the documents of some splits; without dates they keep the order of the corpus."""
     if splits is not None:
-        wanted = {name.strip() for name in splits.split(",")}
-        corpus = corpus.select(
-            [row for row, document in enumerate(corpus) if document.split in wanted]
-        )
-    return (
-        corpus if dated else replace(corpus, documents=tuple(replace(d, date=None) for d in corpus))
-    )
+        wanted = split_names(splits)
+        corpus = corpus.select([row for row, name in enumerate(corpus) if name.split in wanted])
+    if dated:
+        return corpus
+    return replace(corpus, documents=tuple(replace(document, date=None) for document in corpus))
 
 
 def _statements(corpus: str, source: CorpusOptions) -> dict[str, str] | None:
-    """The topic statements of the TREC-9 collection, which the paper learns as relevant documents."""
+    """Return the topic statements of TREC-9, which the paper learns as relevant documents."""
     if corpus != "ohsumed-trec9":
         return None
     from bayesift.corpora import load_trec9_topics
@@ -327,17 +326,7 @@ def _statements(corpus: str, source: CorpusOptions) -> dict[str, str] | None:
     }
 
 
-def _write_report(simulation: Simulation, path: Path | None) -> None:
-    if path is None:
-        return
-    from bayesift.report import filter_report
-
-    write_report(filter_report(simulation), path)
-
-
-def _write_plots(simulation: Simulation, folder: Path | None) -> None:
-    if folder is None:
-        return
+def _write_plots(simulation: Simulation, folder: Path) -> None:
     from bayesift.filtering import (
         Strategy,
         reading_figure,
@@ -354,7 +343,7 @@ def _write_plots(simulation: Simulation, folder: Path | None) -> None:
     }
     for name, figure in figures.items():
         figure.save(folder / f"{name}.svg")
-    print(f"charts: {folder}", file=sys.stderr)
+    print_note(f"charts: {folder}")
 
 
 def print_simulation(simulation: Simulation) -> None:
@@ -363,13 +352,14 @@ def print_simulation(simulation: Simulation) -> None:
 
     console = stdout()
     console.print(
-        f"[bold]{len(simulation.topics):,} topics[/bold], {simulation.n_batch:,} documents in the batch phase, "
+        f"[bold]{len(simulation.topics):,} topics[/bold], {simulation.n_batch:,} documents in the "
+        "batch phase, "
         f"{simulation.n_stream:,} in the stream\n"
     )
     for rows, labels in ((table_four(simulation), 1), (table_five(simulation), 2)):
         table = Table(box=None, header_style="bold", pad_edge=False)
-        for place, heading in enumerate(rows[0]):
-            table.add_column(heading, justify="left" if place < labels else "right", no_wrap=True)
+        for column, heading in enumerate(rows[0]):
+            table.add_column(heading, justify="left" if column < labels else "right", no_wrap=True)
         for row in rows[1:]:
             table.add_row(*row)
         console.print(table)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ import typer
 from typer import Option
 
 from bayesift.cli.check import print_findings
-from bayesift.cli.console import busy, counting, working
+from bayesift.cli.console import busy, counting, print_note, working
 from bayesift.cli.options import (
     CorpusName,
     CorpusOptions,
@@ -30,7 +29,6 @@ from bayesift.cli.options import (
 if TYPE_CHECKING:
     from bayesift.classifier import TextClassifier
     from bayesift.knowledge import TermKnowledge
-    from bayesift.records import Corpus
 
 
 @dataclass(frozen=True)
@@ -40,31 +38,36 @@ class ModelOptions:
     model: Annotated[
         str | None,
         Option(
-            help="The learner; `bayesift models` lists them. auto by default, naive-bayes on Spark and out of core."
+            help="Name of the learner, see `bayesift models`. Default: auto, or naive-bayes on "
+            "Spark and out of core."
         ),
     ] = None
     effort: Annotated[
-        str | None, Option(help="How much auto tries: quick, normal (the default) or thorough.")
+        str | None, Option(help="How many models auto tries: quick, normal (default) or thorough.")
     ] = None
     budget: Annotated[
         float | None,
-        Option(help="Seconds that auto should stay within, by trying less.", metavar="SECONDS"),
+        Option(
+            help="Time limit of auto in seconds; it tries fewer models to keep it.",
+            metavar="SECONDS",
+        ),
     ] = None
     knowledge: Annotated[
         Path | None,
-        Option(help="YAML or JSON file of what you know about words; for linear models."),
+        Option(help="YAML or JSON file of words that you expect to matter; for linear models."),
     ] = None
     posterior: Annotated[
         bool,
         Option(
             "--posterior",
-            help="Keep the uncertainty of each weight for explain and inspect; linear models.",
+            help="Keep the uncertainty of each weight, for explain and inspect; linear models.",
         ),
     ] = False
     prior_scale: Annotated[
         str | None,
         Option(
-            help="Strength of the prior of a linear model: norm, cross-validation, one-standard-error, search, "
+            help="Strength of the prior of a linear model: norm, cross-validation, "
+            "one-standard-error, search, "
             "evidence, or a factor of its standard deviations.",
         ),
     ] = None
@@ -81,13 +84,13 @@ class ModelOptions:
         return {name: value for name, value in named.items() if value is not None}
 
     def read_knowledge(self) -> TermKnowledge | None:
-        """What is known about words."""
+        """Read what is known about words."""
         from bayesift.knowledge import TermKnowledge
 
         return None if self.knowledge is None else TermKnowledge.read(self.knowledge)
 
     def check(self, model: str) -> None:
-        """Refuse a learner that cannot be saved, and of auto what only a model with one prior can do."""
+        """Refuse learners that cannot be saved, and options that auto does not take."""
         from bayesift.models import LEARNERS, is_storable
 
         if model in LEARNERS and not is_storable(LEARNERS[model].make()):
@@ -109,7 +112,8 @@ def fit(
         Option(
             "--output",
             "-o",
-            help="Where to save the model: a folder, or a file that ends in .zip. By default NAME.model.zip here.",
+            help="Where to save the model: a folder, or a file that ends in .zip. By default "
+            "NAME.model.zip here.",
         ),
     ] = None,
     *,
@@ -121,7 +125,7 @@ def fit(
         bool,
         Option(
             "--bundle-vectors",
-            help="Put the word vectors into the model file; done for those of --vectors.",
+            help="Store the word vectors in the model file; always done with --vectors.",
         ),
     ] = False,
     out_of_core: Annotated[
@@ -142,7 +146,7 @@ def fit(
         source.check_path(corpus)
     from bayesift.model_file import check_place
 
-    output = output or default_place(corpus)
+    output = output or default_output(corpus)
     check_place(output)
     model = choice.model or ("naive-bayes" if engine.is_spark or out_of_core else "auto")
     choice.check(model)
@@ -168,10 +172,14 @@ def fit(
         if not quiet:
             print_findings(corpus, part, strip_html=learner.strip_html)
         start = time.perf_counter()
-        multilabel = source.multilabel
-        classifier = _fit_part(
-            part, model, learner, knowledge, choice.parameters, multilabel=multilabel, quiet=quiet
-        )
+        with working("reading texts", len(part), quiet=quiet) as steps, usage_errors():
+            parameters = choice.parameters
+            if has_parameter(model, "progress"):
+                parameters["progress"] = steps.then("learning")
+            classifier = learner.classifier(
+                model, steps.first("learning"), knowledge=knowledge, parameters=parameters
+            )
+            classifier.fit_corpus(part, multilabel=source.multilabel or None)
     bundle = bundle_vectors or learner.has_vectors
     _save(
         classifier, output, model, time.perf_counter() - start, bundle_vectors=bundle, quiet=quiet
@@ -183,26 +191,7 @@ def _refuse(way: str, **given: object) -> None:
     """Refuse options that a way of fitting does not take."""
     for name, value in given.items():
         if value is not None:
-            raise typer.BadParameter(f"takes no --{name}", param_hint=way)
-
-
-def _fit_part(
-    part: Corpus,
-    model: str,
-    learner: LearnerOptions,
-    knowledge: TermKnowledge | None,
-    parameters: dict[str, Any],
-    *,
-    multilabel: bool,
-    quiet: bool,
-) -> TextClassifier:
-    with working("reading texts", len(part), quiet=quiet) as steps, usage_errors():
-        if has_parameter(model, "progress"):
-            parameters = {**parameters, "progress": steps.then("learning")}
-        classifier = learner.classifier(
-            model, steps.first("learning"), knowledge=knowledge, parameters=parameters
-        )
-        return classifier.fit_corpus(part, multilabel=multilabel or None)
+            raise typer.BadParameter(f"does not take --{name}", param_hint=way)
 
 
 def _fit_chunks(
@@ -241,14 +230,14 @@ def _fit_chunks(
     return classifier
 
 
-def default_place(corpus: str) -> Path:
-    """Where the model of a corpus is saved if nobody says where.
+def default_output(corpus: str) -> Path:
+    """Name the model file of a corpus if no output is given.
 
     Files of other kinds than CSV keep their suffix.
 
     Examples
     --------
-    >>> [str(default_place(corpus)) for corpus in ("mails/2026.csv.gz", "2026.xlsx", "-")]
+    >>> [str(default_output(corpus)) for corpus in ("mails/2026.csv.gz", "2026.xlsx", "-")]
     ['2026.model.zip', '2026.xlsx.model.zip', 'stdin.model.zip']
     """
     name = (
@@ -273,33 +262,35 @@ def _save(
     if quiet:
         return
     if classifier.coverage_ is not None:
-        print(f"knowledge: {classifier.coverage_}", file=sys.stderr)
-    vectorizer, corpus = classifier.vectorizer_, classifier.corpus_
-    n_documents = corpus["documents"] if corpus else vectorizer.n_documents_ if vectorizer else 0
+        print_note(f"knowledge: {classifier.coverage_}")
+    n_documents = 0
+    if classifier.corpus_:
+        n_documents = classifier.corpus_["documents"]
+    elif classifier.vectorizer_:
+        n_documents = classifier.vectorizer_.n_documents_
     print(
-        f"{output}: {model} learned from {n_documents:,} documents, {len(classifier.categories_):,} categories, "
-        f"{classifier.estimator_.n_features_in_:,} terms in {seconds:.1f} s"
+        f"{output}: {model}, learned from {n_documents:,} documents in "
+        f"{len(classifier.categories_):,} categories ({classifier.estimator_.n_features_in_:,} "
+        f"terms) in {seconds:.1f} s"
     )
-    for line in _statement(classifier):
-        print(line)
+    _print_quality(classifier)
     print(f"next: bayesift classify {shlex.quote(str(output))} NEW_TEXTS -o answers.csv")
 
 
-def _statement(classifier: TextClassifier) -> list[str]:
-    """What auto took, and what to expect of it; nothing for other models."""
+def _print_quality(classifier: TextClassifier) -> None:
+    """Print what auto chose and its expected quality; nothing for other models."""
     from bayesift.classifier import expected_quality
     from bayesift.models import AutoClassifier
 
     model = classifier.model_
     if not isinstance(model, AutoClassifier):
-        return []
+        return
+    print(f"model: {model.describe()}")
     quality = expected_quality(classifier)
-    expect = (
-        "too few documents to say"
-        if quality is None
-        else f"{quality}, by {quality.n_documents:,} documents held out"
-    )
-    return [f"model: {model.describe()}", f"to expect: {expect}"]
+    if quality is None:
+        print("expected quality: unknown, there are too few documents")
+    else:
+        print(f"expected quality: {quality} ({quality.n_documents:,} documents held out)")
 
 
 def _number_or_name(text: str) -> float | str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 from typer import Argument, Option
 
+from bayesift.cli.console import print_note
 from bayesift.cli.options import INPUT, OUTPUT, TERMS, CorpusOptions, Quiet, SkipBad
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class StateOptions:
 
     state: Annotated[
         Path | None,
-        Option(help="Folder that keeps what was learned; a later run goes on from there."),
+        Option(help="Folder that keeps what was learned; a later run continues from it."),
     ] = None
     save_every: Annotated[int, Option(help="Lines between two snapshots of the state.", min=1)] = (
         20_000
@@ -47,7 +48,7 @@ class StateOptions:
 
 @dataclass(frozen=True)
 class AnswerOptions:
-    """What is told about a stream."""
+    """What is printed about a stream."""
 
     PANEL: ClassVar[str] = OUTPUT
 
@@ -61,7 +62,7 @@ class AnswerOptions:
     drift: Annotated[
         Path | None,
         Option(
-            help="Write to this JSON file which words changed sides since when, and when calibration slipped.",
+            help="JSON file to write: words that changed sides, and when calibration slipped.",
             dir_okay=False,
         ),
     ] = None
@@ -173,7 +174,7 @@ def _new_learner(answers: AnswerOptions, words: WordOptions, wait: int) -> Strea
 
 @contextmanager
 def _folder_of(run: _Run, kept: StateOptions, *, quiet: bool) -> Iterator[StreamFolder | None]:
-    """The folder that keeps what is learned, which the learner goes on from; saved at the end."""
+    """Open the folder that keeps what is learned, and save it at the end."""
     from bayesift.classifier.stream import StreamFolder
 
     if kept.state is None:
@@ -181,6 +182,7 @@ def _folder_of(run: _Run, kept: StateOptions, *, quiet: bool) -> Iterator[Stream
         return
     folder = StreamFolder(kept.state)
     folder.open(run.learner, run.items)
+    print_note(folder.note)
     run.resume(quiet=quiet)
     yield folder
     folder.save(run.learner)
@@ -225,21 +227,18 @@ def _write_drift(learner: StreamLearner, path: Path, *, quiet: bool) -> None:
         return
     for word in changed[:5]:
         side = "for" if word.after > 0 else "against"
-        print(
-            f"{word.word!r} speaks {side} {word.category!r} since document {word.since:,}",
-            file=sys.stderr,
-        )
+        print_note(f"{word.word!r} speaks {side} {word.category!r} since document {word.since:,}")
     slipped = [part for part in windows if part.slipped]
     since = f", first in documents {slipped[0].first:,} to {slipped[0].last:,}" if slipped else ""
-    print(
-        f"{len(changed):,} words changed sides; calibration slipped in {len(slipped)} of {len(windows)} parts{since}",
-        file=sys.stderr,
+    print_note(
+        f"{len(changed):,} words changed sides; calibration slipped in {len(slipped)} of "
+        f"{len(windows)} parts{since}"
     )
 
 
 @contextmanager
 def _opened(documents: str, fields: FieldOptions, *, quiet: bool) -> Iterator[Iterable[bytes]]:
-    """The lines of stdin, of a file of JSON lines, or those that the rows of a table make."""
+    """Open the lines of stdin, of a file of JSON lines, or those made of the rows of a table."""
     from bayesift.errors import DataError
 
     if documents == "-":
@@ -254,15 +253,15 @@ def _opened(documents: str, fields: FieldOptions, *, quiet: bool) -> Iterator[It
 
 
 def _is_table(path: Path) -> bool:
-    from bayesift.tables.loading import bare_suffix
-    from bayesift.tables.reader import DELIMITED, PARQUET
+    from bayesift.tables.loading import PARQUET, bare_suffix
+    from bayesift.tables.reader import DELIMITED
     from bayesift.tables.rows import SPREADSHEETS
 
     return bare_suffix(path) in (*DELIMITED, *PARQUET, *SPREADSHEETS)
 
 
 def _rows(path: Path, fields: FieldOptions, *, quiet: bool) -> Iterator[bytes]:
-    """The rows of a table as JSON lines; a column that was not named is guessed."""
+    """Convert the rows of a table to JSON lines; a column that was not named is guessed."""
     names, usual = fields.names, FieldOptions().names
     identity, text, label = (
         None if name == other else name for name, other in zip(names, usual, strict=True)
@@ -291,7 +290,7 @@ class _Run:
         self._skip_bad = fields.skip_bad
 
     def items(self, lines: list[bytes]) -> list[Any]:
-        """The items of lines; a bad line is refused, or counted and left out."""
+        """Read the items of lines; a bad line is refused, or counted and left out."""
         from bayesift.classifier.stream import StreamItem, read_items
 
         items = []
@@ -302,7 +301,7 @@ class _Run:
                 raise item
             else:
                 self._note(str(item))
-                items.append(StreamItem(""))  # keeps its place in the count of lines
+                items.append(StreamItem(""))  # so that the line is counted
         return items
 
     def learn(self, lines: list[bytes]) -> list[StreamAnswer]:
@@ -311,7 +310,10 @@ class _Run:
 
         answers = self.learner.learn(self.items(lines))
         for name in filter(None, self.learner.unknown):
-            message = f"document {name!r} was judged, but has not come, was judged before, or waited too long"
+            message = (
+                f"document {name!r} was judged, but it is unknown, was judged before, or "
+                "waited too long"
+            )
             if not self._skip_bad:
                 raise DataError(message)
             self._note(message)
@@ -322,15 +324,12 @@ class _Run:
         """Say where a run goes on."""
         self.progress.skip(self.learner)
         if self.learner.n_lines and not quiet:
-            print(f"goes on after line {self.learner.n_lines:,}", file=sys.stderr)
+            print_note(f"continues after line {self.learner.n_lines:,}")
 
     def tell(self, *, quiet: bool) -> None:
         """Say what was done."""
         if self.n_problems:
-            print(
-                f"lines skipped: {self.n_problems:,}; the first: {self.problems[0]}",
-                file=sys.stderr,
-            )
+            print_note(f"lines skipped: {self.n_problems:,}; the first: {self.problems[0]}")
         if not quiet:
             learner = self.learner
             loss = (
@@ -338,10 +337,9 @@ class _Run:
                 if math.isnan(learner.mean_loss)
                 else f", mean log loss before learning {learner.mean_loss:.4f}"
             )
-            print(
+            print_note(
                 f"{learner.n_lines:,} lines read, {learner.n_learned:,} documents learned, "
-                f"{len(learner.categories):,} categories{loss}",
-                file=sys.stderr,
+                f"{len(learner.categories):,} categories{loss}"
             )
 
     def _note(self, message: str) -> None:
@@ -368,12 +366,12 @@ class _Progress:
         if self._quiet or learner.n_measured < self._next:
             return
         if not self._headed:
-            print("   documents  categories   mean loss  since last line", file=sys.stderr)
+            print_note("   documents  categories   mean loss  since last line")
             self._headed = True
         recent = (learner.total_loss - self._loss) / (learner.n_measured - self._n)
-        print(
-            f"{learner.n_measured:12,} {len(learner.categories):11,} {learner.mean_loss:11.4f} {recent:16.4f}",
-            file=sys.stderr,
+        print_note(
+            f"{learner.n_measured:12,} {len(learner.categories):11,} {learner.mean_loss:11.4f} "
+            f"{recent:16.4f}"
         )
         self.skip(learner)
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how a function with options becomes a command with readable help."""
+"""Share options between commands, and make commands with readable help of functions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import typer
 from typer import Argument, Option
 from typer.core import TyperCommand, TyperGroup
 
-from bayesift.cli.console import counting, print_notes, print_problems, starting
+from bayesift.cli.console import counting, print_guesses, print_problems, starting
 from bayesift.errors import DataError, RequestError
 from bayesift.files import check_writable
 
@@ -78,15 +78,12 @@ def grouped(function: Callable[..., Any]) -> Callable[..., None]:
 
 def _fields_as_parameters(group: Any) -> list[Parameter]:
     hints = get_type_hints(group, include_extras=True)
-    return [
-        Parameter(
-            field.name,
-            Parameter.KEYWORD_ONLY,
-            default=field.default,
-            annotation=_in_panel(hints[field.name], group),
-        )
-        for field in fields(group)
-    ]
+    parameters = []
+    for field in fields(group):
+        annotation = _in_panel(hints[field.name], group)
+        kind = Parameter.KEYWORD_ONLY
+        parameters.append(Parameter(field.name, kind, default=field.default, annotation=annotation))
+    return parameters
 
 
 def _in_panel(annotation: Any, group: Any) -> Any:
@@ -98,7 +95,7 @@ def _in_panel(annotation: Any, group: Any) -> Any:
 
 
 def _check_report(path: Path | None) -> Path | None:
-    """Refuse a report that would take the place of data, or cannot be written, before anything is measured."""
+    """Refuse a report that would replace data, or cannot be written, before any work."""
     if path is not None:
         if path.suffix.lower() not in (".html", ".htm"):
             raise typer.BadParameter(f"{path} must end in .html")
@@ -159,7 +156,7 @@ Seed = Annotated[int, Option(help="Seed of the random numbers.", rich_help_panel
 
 @dataclass(frozen=True)
 class TableOptions:
-    """How to read a table; what is not given is guessed and said."""
+    """How to read a table; what is not given is guessed, and the guess is printed."""
 
     PANEL: ClassVar[str] = INPUT
 
@@ -187,7 +184,7 @@ class TableOptions:
 
     @property
     def format(self) -> TableFormat:
-        """How the table is written, as far as it was said."""
+        """How the table is written, as far as options say."""
         from bayesift.tables import TableFormat
 
         with usage_errors():
@@ -224,55 +221,55 @@ class CorpusOptions(TableOptions):
 
     @staticmethod
     def check_path(name: str) -> None:
-        """Refuse the path of a corpus that is not there before anything heavy is imported to learn from it."""
+        """Refuse a missing path of a corpus before anything heavy is imported."""
         path = Path(name)
         if name != "-" and (path.suffix or path.name != name) and not path.exists():
-            raise DataError("there is no such file or folder", file=path)
+            raise DataError("no such file or folder", file=path)
 
     def read(self, name: str, *, quiet: bool = False) -> Corpus:
         """Load a corpus by name or path; skipped records and guesses are printed to stderr."""
         corpus = self.load(name, quiet=quiet)
         print_problems(corpus.problems)
         if not quiet:
-            print_notes(name, corpus.notes)
+            print_guesses(name, corpus.notes)
         return corpus
 
     def load(self, name: str, *, quiet: bool = False) -> Corpus:
         """Load a corpus by name or path, "-" from stdin."""
         with counting(f"reading {name}", None, quiet=quiet) as progress:
             from bayesift.corpora import load
-            from bayesift.tables import Columns, load_table
+            from bayesift.tables import load_table
             from bayesift.tables.loading import reading_progress
 
-            columns, written = self.columns, asdict(self.format)
-            given = {
-                "columns": None if columns == Columns() else columns,
-                "separator": self.separator,
-            } | written
             with usage_errors(), reading_progress(progress):
                 if name == "-":
-                    return load_table(
-                        BytesIO(sys.stdin.buffer.read()), skip_bad=self.skip_bad, **given
-                    )
-                return load(name, data_dir=self.data_dir, skip_bad=self.skip_bad, **given)
+                    return load_table(BytesIO(sys.stdin.buffer.read()), **self._reading)
+                return load(name, data_dir=self.data_dir, **self._reading)
+
+    @property
+    def _reading(self) -> dict[str, Any]:
+        """The options of `load_table` that were given."""
+        from bayesift.tables import Columns
+
+        return {
+            "columns": None if self.columns == Columns() else self.columns,
+            "separator": self.separator,
+            "skip_bad": self.skip_bad,
+            **asdict(self.format),
+        }
 
     def chunks(self, name: str, *, quiet: bool = False) -> Iterator[Corpus]:
-        """The corpora of the chunks of a table, "-" for stdin.
+        """Load a table in chunks, "-" for stdin.
 
         Skipped records and guesses are printed to stderr.
         """
         from bayesift.tables import load_chunks
 
         source = sys.stdin.buffer if name == "-" else Path(name)
-        given: dict[str, Any] = {
-            "columns": self.columns,
-            "separator": self.separator,
-            **asdict(self.format),
-        }
-        for chunk in load_chunks(source, skip_bad=self.skip_bad, **given):
+        for chunk in load_chunks(source, **self._reading):
             print_problems(chunk.problems)
             if not quiet:
-                print_notes(name, chunk.notes)
+                print_guesses(name, chunk.notes)
             yield chunk
 
 
@@ -303,7 +300,8 @@ class LearnerOptions:
     weighting: Annotated[
         str | None,
         Option(
-            help="binary, tf, log-tf, tf-idf, sublinear-tf-idf or ltc; by default what suits the model."
+            help="binary, tf, log-tf, tf-idf, sublinear-tf-idf or ltc; by default what suits the "
+            "model."
         ),
     ] = None
     stop_words: Annotated[str | None, Option(help="Leave out the stop words of this language.")] = (
@@ -324,14 +322,15 @@ class LearnerOptions:
     unspaced: Annotated[
         str,
         Option(
-            help="Split Chinese, Japanese, Thai and the like into ngrams of characters, or words at spaces."
+            help="Split Chinese, Japanese, Thai and the like into ngrams of characters, or words "
+            "at spaces."
         ),
     ] = "ngrams"
     vectors: Annotated[
         str | None,
         Option(
-            help="Word vectors to use beside words: a file or folder, or none. By default those of the extra "
-            "embeddings, where it is installed and the model is auto.",
+            help="Word vectors to add to the words: a file or folder, or none. Default: those of "
+            "the extra embeddings, if it is installed and the model is auto.",
             metavar="PATH",
         ),
     ] = None
@@ -339,7 +338,7 @@ class LearnerOptions:
         bool,
         Option(
             "--characters",
-            help="Put n-grams of 3 to 5 characters beside words; auto uses them if they help.",
+            help="Add n-grams of 3 to 5 characters to the words; auto uses them if they help.",
         ),
     ] = False
     strip_html: Annotated[
@@ -362,7 +361,8 @@ class LearnerOptions:
     threshold: Annotated[
         str,
         Option(
-            help="Rule that turns scores into decisions, such as scut or max-f1:shrinkage=3; auto is bayes for "
+            help="Rule that turns scores into decisions, such as scut or max-f1:shrinkage=3; auto "
+            "is bayes for "
             "probabilities and sign for other scores.",
             rich_help_panel=DECISIONS,
         ),
@@ -391,7 +391,7 @@ class LearnerOptions:
         knowledge: TermKnowledge | None = None,
         parameters: dict[str, Any] | None = None,
     ) -> TextClassifier:
-        """An unfitted classifier; `parameters` are those of the learner."""
+        """Make an unfitted classifier; `parameters` are those of the learner."""
         from bayesift.classifier import TextClassifier
         from bayesift.models import LEARNERS
         from bayesift.text import TermVectorizer, TextEmbedder
@@ -460,7 +460,7 @@ def has_parameter(model: str, parameter: str) -> bool:
 
 
 def learners_that_grow() -> list[str]:
-    """The names of the learners that learn from chunk after chunk."""
+    """List the names of the learners that learn from chunk after chunk."""
     from bayesift.classifier.incremental import learns_in_batches
     from bayesift.models import LEARNERS
 
@@ -480,7 +480,7 @@ def _make_learner(model: str, parameters: dict[str, Any]) -> Any:
 
 
 def _rule(description: str) -> ThresholdRule | str:
-    """The rule of "name:parameter=value,...", with values in JSON; "auto" is returned as it is."""
+    """Make the rule of "name:parameter=value,...", with values in JSON; "auto" stays as it is."""
     from bayesift.thresholds import THRESHOLD_RULES, threshold_rule
 
     if description == "auto":
@@ -503,7 +503,7 @@ def _one_of(option: str, name: str, known: Iterable[str]) -> None:
 
 
 def nearest(name: str, names: Sequence[str]) -> str:
-    """The names most like a name that does not exist, or all of them.
+    """Suggest the names most like a name that does not exist, or list all of them.
 
     Examples
     --------
@@ -534,14 +534,14 @@ def usage_errors() -> Iterator[None]:
 
 
 def split_names(text: str) -> list[str]:
-    """The distinct names of a list with commas, in their order."""
+    """Split a list at commas into distinct names, in their order."""
     return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
 
 
 def part_of(corpus: Corpus, split: str | None, *, default: str) -> Corpus:
-    """The split of that name.
+    """Return the split of that name.
 
-    Without a name the default split if there is one, else the whole corpus.
+    Without a name it is the default split if there is one, else the whole corpus.
     """
     if split is not None:
         return corpus.split(split)
@@ -552,9 +552,9 @@ class Command(TyperCommand):
     """A command whose help does not name the type of flags and says ranges once."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The parameters by panel, with short names of their types."""
+        """Return the parameters by panel, with short names of their types."""
         return sorted(
-            (_with_short_type(each, ctx) for each in super().get_params(ctx)), key=_place_of_panel
+            (_with_short_type(each, ctx) for each in super().get_params(ctx)), key=_panel_index
         )
 
 
@@ -562,7 +562,7 @@ class Group(TyperGroup):
     """A group of commands with the same help."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The parameters, with short names of their types."""
+        """Return the parameters, with short names of their types."""
         return [_with_short_type(each, ctx) for each in super().get_params(ctx)]
 
 
@@ -574,13 +574,13 @@ def _with_short_type(parameter: Any, ctx: Any) -> Any:
     return parameter
 
 
-def _place_of_panel(parameter: Any) -> int:
+def _panel_index(parameter: Any) -> int:
     panel = getattr(parameter, "rich_help_panel", None)
     return PANELS.index(panel) + 1 if panel in PANELS else 0
 
 
 def command_group(name: str, text: str, *, no_args_is_help: bool = True) -> typer.Typer:
-    """An empty group of commands."""
+    """Make an empty group of commands."""
     options: dict[str, Any] = {
         "no_args_is_help": no_args_is_help,
         "pretty_exceptions_enable": False,

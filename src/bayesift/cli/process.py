@@ -78,10 +78,10 @@ def run(commands: typer.Typer, arguments: Sequence[str] | None = None) -> NoRetu
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        _fail(name, f"{place}{error.strerror or error}", 1)
+        where = f"{error.filename}: " if error.filename else ""
+        _fail(name, f"{where}{error.strerror or error}", 1)
     except MemoryError:
-        _fail(name, "there is not enough memory", 1)
+        _fail(name, "not enough memory", 1)
     except (typer.Abort, KeyboardInterrupt):
         code = _INTERRUPTED
     if code == _INTERRUPTED:
@@ -90,7 +90,7 @@ def run(commands: typer.Typer, arguments: Sequence[str] | None = None) -> NoRetu
 
 
 def _with_help(error: typer.TyperException) -> str:
-    """The message; where an argument is missing, also where to read about it."""
+    """Return the message; where an argument is missing, also where to read about it."""
     message = error.format_message()
     context = getattr(error, "ctx", None)
     if message.startswith("Missing argument") and context is not None:

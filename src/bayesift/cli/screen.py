@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from bayesift.cli.console import busy, print_problems
+from bayesift.cli.console import busy, print_note, print_problems
 from bayesift.cli.options import Group, Quiet, add_command
 from bayesift.cli.screen_simulate import simulate
 from bayesift.cli.screen_stats import stats
@@ -67,7 +67,8 @@ def open_review(
         ),
     ] = None,
     query: Annotated[
-        str, Option(help="What is looked for, in words; ranks records before the first decision.")
+        str,
+        Option(help="Description of what you look for; ranks records before the first decision."),
     ] = "",
     criteria: Annotated[
         Path | None,
@@ -92,20 +93,21 @@ def open_review(
         bool, Option("--keep-duplicates", help="Do not join duplicates.")
     ] = False,
     ignore_decisions: Annotated[
-        bool, Option("--ignore-decisions", help="Screen anew what the files say was decided.")
+        bool, Option("--ignore-decisions", help="Do not use decisions that come with the files.")
     ] = False,
     serve: Annotated[
         bool, Option("--serve", help="Open the review on a web page instead of the terminal.")
     ] = False,
     port: Annotated[int, Option(help="Port of the page.", min=1, max=65535)] = 8765,
     plain: Annotated[
-        bool, Option("--plain", help="Read commands line by line, as when input is no terminal.")
+        bool,
+        Option("--plain", help="Read commands line by line, as when the input is not a terminal."),
     ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Screen records in the terminal, or on a web page.
 
-    Begins a new project, or goes on with one. Every decision is on disk before the next record is
+    Starts a new project, or continues one. Every decision is saved before the next record is
     shown.
     """
     from bayesift.cli.screen_terminal import screen_in_terminal, screen_line_by_line
@@ -127,7 +129,7 @@ def open_review(
                 quiet=quiet,
             )
         elif not quiet:
-            print(f"going on with {folder}; the files are not read again", file=sys.stderr)
+            print_note(f"continuing {folder}; the files are not read again")
     name = reviewer or _account()
     with _opened(folder) as project:
         if criteria is not None or query:
@@ -163,7 +165,8 @@ def export(
     only: Annotated[
         str | None,
         Option(
-            help="Write only records that are: included, excluded, maybe, open, or several with commas."
+            help="Write only records that are: included, excluded, maybe, open, or several with "
+            "commas."
         ),
     ] = None,
     sources: Annotated[
@@ -189,7 +192,7 @@ def export(
             written = ranked.references(only=wanted, sources=sources)
         write_references(written, output)
     if not quiet:
-        print(f"{output}: {len(written):,} records", file=sys.stderr)
+        print_note(f"{output}: {len(written):,} records")
 
 
 def _begin(
@@ -208,27 +211,25 @@ def _begin(
         found = read_references(files)
     if not quiet:
         for file in found.files:
-            print(file, file=sys.stderr)
+            print_note(str(file))
         print_problems(found.problems)
     with busy("looking for duplicates", quiet=quiet):
-        alone = Duplicates(tuple((place,) for place in range(len(found))), ())
+        alone = Duplicates(tuple((index,) for index in range(len(found))), ())
         duplicates = find_duplicates(found.references) if joined else alone
     with Project.create(folder, found, settings=settings, duplicates=duplicates) as project:
         n_decided = _take_over_decisions(project) if decided else 0
     if not quiet:
-        print(
-            f"{folder}: {len(duplicates.groups):,} records, {duplicates.n_removed:,} duplicates joined",
-            file=sys.stderr,
+        print_note(
+            f"{folder}: {len(duplicates.groups):,} records, {duplicates.n_removed:,} duplicates "
+            "joined"
         )
         if duplicates.possible:
-            print(
-                f"  {len(duplicates.possible):,} pairs may be duplicates and were not joined",
-                file=sys.stderr,
+            print_note(
+                f"  {len(duplicates.possible):,} pairs may be duplicates and were not joined"
             )
         if n_decided:
-            print(
-                f"  {n_decided:,} decisions came with the files; --ignore-decisions screens anew",
-                file=sys.stderr,
+            print_note(
+                f"  {n_decided:,} decisions were read from the files (--ignore-decisions to screen again)"
             )
 
 
@@ -247,7 +248,9 @@ def _take_over_decisions(project: Project) -> int:
 def _opened(folder: Path, *, writing: bool = True) -> Project:
     from bayesift.screening import Project
 
-    return Project(folder, writing=writing)
+    project = Project(folder, writing=writing)
+    print_note(project.note)
+    return project
 
 
 def _settings(query: str, criteria: Path | None, *, double: bool) -> ProjectSettings:
@@ -258,7 +261,7 @@ def _settings(query: str, criteria: Path | None, *, double: bool) -> ProjectSett
 
 
 def _read_criteria(path: Path) -> tuple[str, tuple[str, ...]]:
-    """Inclusion criteria as text, and exclusion criteria as reasons: the lines below a heading that says so."""
+    """Read inclusion criteria as text, and exclusion criteria as reasons below their heading."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -278,11 +281,11 @@ def _read_criteria(path: Path) -> tuple[str, tuple[str, ...]]:
 
 def _check_unchanged(project: Project, query: str) -> None:
     if query and query != project.settings.query:
-        print("the project keeps the query that it was begun with", file=sys.stderr)
+        print_note("the project keeps its first query; --query is ignored")
 
 
 def _keep_prior(project: Project, reviewer: str, labelled: list[Reference]) -> None:
-    """Keep the labels of an older review in the project, so that later sessions rank by them too."""
+    """Keep the labels of an older review in the project, so that later sessions use them."""
     from bayesift.screening.review_log import prior_values
 
     if prior_values(labelled) != prior_values(project.prior):

@@ -1,9 +1,8 @@
-"""`bayesift screen simulate`: screen a labelled pool again, and see how soon the relevant records are found."""
+"""`bayesift screen simulate`: screen a labelled pool again, and measure how soon it is done."""
 
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +11,7 @@ import typer
 from rich.table import Table
 from typer import Option
 
-from bayesift.cli.console import busy, counting, stdout
+from bayesift.cli.console import busy, counting, print_note, stdout
 from bayesift.cli.options import AsJson, CorpusName, CorpusOptions, Quiet, usage_errors
 from bayesift.errors import DataError
 
@@ -97,7 +96,7 @@ def simulate(
             played.append(_measures(name, curve, chosen, 0 if query else 1))
     if chart is not None:
         recall_curves({f"start {name}": curve for name, curve in curves.items()}).save(chart)
-        print(f"chart: {chart}", file=sys.stderr)
+        print_note(f"chart: {chart}")
     if as_json:
         print(json.dumps(played, indent=2))
     else:
@@ -105,7 +104,7 @@ def simulate(
 
 
 def _rules(recall: float, *, all_rules: bool) -> dict[str, StoppingRule]:
-    """The stopping rules by name, those that aim at a recall with this one."""
+    """Make the stopping rules by name, those that aim at a recall with this one."""
     from dataclasses import fields
 
     from bayesift.screening import STOPPING_RULES
@@ -122,7 +121,7 @@ def _rules(recall: float, *, all_rules: bool) -> dict[str, StoppingRule]:
 def _measures(
     name: str, curve: ReviewCurve, rules: Mapping[str, StoppingRule], found_before: int
 ) -> dict[str, Any]:
-    """The measures of one start; shares are of the documents to read."""
+    """Compute the measures of one start; shares are of the documents to read."""
     from bayesift.screening import stop_points
 
     points = stop_points(
@@ -151,7 +150,8 @@ def _labels(corpus: Corpus, category: str | None) -> Any:
     labels = np.array([name in document.categories for document in corpus])
     if not 2 <= labels.sum() < len(labels):
         raise DataError(
-            f"{labels.sum()} of {len(labels)} documents are {name!r}; a review needs two, and others"
+            f"{labels.sum()} of {len(labels)} documents are {name!r}; a review needs two, and "
+            "others"
         )
     return labels
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import statistics
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
-from bayesift.cli.console import stdout, table
+from bayesift.cli.console import print_note, stdout, table
 from bayesift.cli.options import AsJson
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def stats(
         }
     if chart is not None:
         flow.chart().save(chart)
-        print(f"chart: {chart}", file=sys.stderr)
+        print_note(f"chart: {chart}")
     if as_json:
         print(json.dumps(found, indent=2, ensure_ascii=False))
     else:
@@ -65,7 +64,7 @@ def _flow(flow: PrismaFlow) -> dict[str, Any]:
 
 
 def _reviewers(project: Project) -> dict[str, Any]:
-    """Decisions, share not excluded, and median seconds per record, of each reviewer."""
+    """Count decisions, share not excluded, and median seconds per record, of each reviewer."""
     found = {}
     for name in dict.fromkeys(by for held in project.decisions.values() for by in held):
         mine = [held[name] for held in project.decisions.values() if name in held]

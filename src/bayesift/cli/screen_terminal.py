@@ -38,12 +38,12 @@ _VERDICTS: dict[str, Verdict] = {"include": "included", "exclude": "excluded", "
 _LINE_HELP = """include | exclude [REASON] | maybe   decide (i, e, m)
 note TEXT                            keep a note (n)
 undo                                 take back the last decision (u)
-skip                                 show it again after all others (s)
+skip                                 show this record again after all others (s)
 search WORDS                         list records that hold all words (/)
 open NUMBER                          show this record
-words WORD=STRENGTH ...              say which words speak for relevance, or against it (below 0)
+words WORD=STRENGTH ...              words for relevance, or (below 0) against it
 split                                the sources of this record are different publications
-status                               progress, and what is left
+status                               progress, and how many relevant records may be left
 help | quit                          (? q)"""
 _SHORT = {
     "i": "include",
@@ -167,11 +167,12 @@ class Session:
 
 
 def status_line(review: Review) -> str:
-    """Counts, and what is left."""
+    """Return the counts, and the estimate of what is left."""
     progress = review.progress()
     maybe = f", {progress.n_maybe:,} maybe" if progress.n_maybe else ""
     return (
-        f"{progress.n_decided:,} of {progress.n_records:,} decided: {progress.n_included:,} included{maybe}, "
+        f"{progress.n_decided:,} of {progress.n_records:,} decided: {progress.n_included:,} "
+        f"included{maybe}, "
         f"{progress.n_excluded:,} excluded; {progress.stopping_line()}"
     )
 
@@ -226,7 +227,7 @@ def _byline(record: Record) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most so many columns; wide characters take two."""
+    """Wrap a text to lines of so many columns; wide characters take two."""
     lines, line, used = [], "", 0
     for word in re.split(r"(?<=\s)|(?<=[\u3000-\u9fff])", text):
         size = cell_len(word.rstrip())
@@ -238,7 +239,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def highlighted(text: str, words: dict[str, float], style: str = "") -> Text:
-    """A text in which the words that speak for relevance are bold and green, and those against it dim and red."""
+    """Highlight words: bold green if they speak for relevance, dim red if against."""
     shown = Text(text, style=style)
     for match in re.finditer(r"\w+", text):
         weight = words.get(match[0].lower())
@@ -248,7 +249,7 @@ def highlighted(text: str, words: dict[str, float], style: str = "") -> Text:
 
 
 def page(session: Session, width: int, height: int, scroll: int = 0) -> list[Text]:
-    """The lines of the screen: record, message, status, keys."""
+    """Return the lines of the screen: record, message, status, keys."""
     record, review = session.record, session.review
     console = Console(width=width, color_system=None)
     body: list[Text] = []
@@ -319,13 +320,13 @@ def _draw(console: Console, session: Session, scroll: int) -> None:
     width, height = console.size
     console.control(Control.home())
     lines = page(session, width, height, scroll)
-    for place, line in enumerate(lines):
+    for number, line in enumerate(lines):
         line.truncate(width, pad=True)
-        console.print(line, end="" if place == len(lines) - 1 else "\n", no_wrap=True, crop=True)
+        console.print(line, end="" if number == len(lines) - 1 else "\n", no_wrap=True, crop=True)
 
 
 def _act(console: Console, session: Session, key: str, read_key: Callable[[], str]) -> None:
-    """Do what a key says; some need a line of text or a choice."""
+    """Do what a key says; some keys need a line of text or a choice."""
     if key == "r":
         reasons = session.review.project.settings.reasons
         choices = "".join(f"\n{number} {reason}" for number, reason in enumerate(reasons[:9], 1))
@@ -352,7 +353,7 @@ def _act(console: Console, session: Session, key: str, read_key: Callable[[], st
 
 
 def _ask(console: Console, session: Session, prompt: str, read_key: Callable[[], str]) -> str:
-    """A line of text, typed below the record; Escape gives it up."""
+    """Ask for a line of text below the record; Escape gives up."""
     typed = ""
     while True:
         session.message = prompt + typed + "▏"
@@ -368,7 +369,7 @@ def _ask(console: Console, session: Session, prompt: str, read_key: Callable[[],
 
 @contextmanager
 def _keys(redraw: Callable[[], None]) -> Iterator[Callable[[], str]]:
-    """Keys as they are pressed; the screen is drawn again when its size changes."""
+    """Yield keys as they are pressed; the screen is drawn again when its size changes."""
     import os
     import signal
     import termios

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from bayesift.cli.console import busy, stdout, table
+from bayesift.cli.console import busy, print_note, stdout, table
 from bayesift.cli.options import add_command, command_group
 from bayesift.errors import DataError, require
 
@@ -91,15 +91,16 @@ def _fill(service: Service) -> None:
 
 def _greet(service: Service, host: str, port: int) -> None:
     shown = f"[{host}]" if ":" in host else host
-    print(f"bayesift: http://{shown}:{port}/", file=sys.stderr)
+    print_note(f"bayesift: http://{shown}:{port}/")
     if service.first_token is not None:
         if service.is_first_start:
-            print(
-                "bayesift: open the address on this machine within an hour to set up the first admin",
-                file=sys.stderr,
+            print_note(
+                "bayesift: open the address on this machine within an hour to set up the first "
+                "admin"
             )
         print(
-            f"bayesift: sign in with this token of the first admin; it is not shown again:\n{service.first_token}"
+            "bayesift: sign in with this token of the first admin; it is not shown "
+            f"again:\n{service.first_token}"
         )
     sys.stdout.flush()
 
@@ -139,12 +140,12 @@ def _require_packages() -> None:
 
 @contextmanager
 def _store(data: Path, database: str | None) -> Iterator[Store]:
-    """The store of a service that is not running."""
+    """Open the store of a service that is not running."""
     _require_packages()
     from bayesift.service.db.database import FILE, open_store
 
     if database is None and not (data / FILE).is_file():
-        raise DataError("holds no service; bayesift serve makes one", file=data)
+        raise DataError("is not the folder of a service; bayesift serve makes one", file=data)
     with open_store(data, database) as store:
         yield store
 
@@ -188,7 +189,7 @@ def reset(
 
 
 def _print_token(name: str, token: str) -> None:
-    print(f"bayesift: the token of {name}; it is not shown again:", file=sys.stderr)
+    print_note(f"bayesift: the token of {name}; it is not shown again:")
     print(token)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from bayesift.cli.console import print_note
 from bayesift.cli.options import CorpusOptions, LearnerOptions
 from bayesift.errors import BayesiftError, DataError
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def session(master: str, *, quiet: bool) -> Iterator[SparkSession]:
-    """A Spark session, stopped at the end unless it was running before.
+    """Open a Spark session, stopped at the end unless it was running before.
 
     Errors of Spark become one line.
     """
@@ -38,7 +39,7 @@ def session(master: str, *, quiet: bool) -> Iterator[SparkSession]:
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark", "py4j")):
             raise
-        raise DataError(f"Spark gave up: {_first_line(error)}") from error
+        raise DataError(f"Spark failed: {_first_line(error)}") from error
     finally:
         if running is None:
             spark.stop()
@@ -53,7 +54,7 @@ def _first_line(error: Exception) -> str:
 def _read_parquet(
     spark: SparkSession, path: str, wanted: Columns, *, labelled: bool = False
 ) -> tuple[DataFrame, str, Columns]:
-    """The documents of a Parquet file or folder with titles before their texts, the text column, and all columns."""
+    """Read documents of Parquet: titles before texts, the text column, and all columns."""
     from bayesift.spark import with_titles
 
     df = spark.read.parquet(path)
@@ -78,10 +79,7 @@ def classify_on_spark(
     *,
     quiet: bool,
 ) -> int:
-    """Classify a Parquet file, or a folder of them, into a new folder.
-
-    Returns the number of documents.
-    """
+    """Classify a Parquet file or folder into a new folder; return the number of documents."""
     from bayesift.classifier import TextClassifier
 
     if output is None or documents == "-":
@@ -89,14 +87,13 @@ def classify_on_spark(
             "Spark reads and writes Parquet: name INPUT and --output", param_hint="--engine"
         )
     if output.exists():
-        raise DataError("is there already; Spark writes a new folder", file=output)
+        raise DataError("exists; Spark needs the name of a new folder", file=output)
     classifier = TextClassifier.load(model)
     with session(master, quiet=quiet) as spark:
         n_documents, n_errors = _classify(spark, classifier, documents, output, top, wanted)
     if not quiet:
-        print(
-            f"{output}: {n_documents:,} documents classified, {n_errors:,} could not be read",
-            file=sys.stderr,
+        print_note(
+            f"{output}: {n_documents:,} documents classified, {n_errors:,} could not be read"
         )
     return n_documents
 
@@ -109,9 +106,9 @@ def _classify(
     top: int,
     wanted: Columns,
 ) -> tuple[int, int]:
-    """By executors that read and write the files.
+    """Let executors read and write the files.
 
-    By a DataFrame where texts have titles or folders are partitions.
+    A DataFrame is used where texts have titles or folders are partitions.
     """
     from pyspark.sql import functions as F  # noqa: N812
 

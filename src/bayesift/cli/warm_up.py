@@ -39,7 +39,7 @@ def warm_up(
     folder = cache_folder()
     if folder is None:
         raise DataError(
-            "the cache of kernels cannot be written; BAYESIFT_CACHE names another place"
+            "the cache of kernels cannot be written; set BAYESIFT_CACHE to another folder"
         )
     names = MODELS if models is None else [name.strip() for name in models.split(",")]
     unknown = [name for name in names if name not in LEARNERS]
@@ -61,7 +61,7 @@ def warm_up(
 
 
 def _corpus() -> tuple[list[str], list[str]]:
-    """Texts of random words, some of them in other scripts, and three categories."""
+    """Make texts of random words, some of them in other scripts, and three categories."""
     import numpy as np
 
     draw = np.random.default_rng(0)

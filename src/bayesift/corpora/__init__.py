@@ -1,6 +1,6 @@
 """Load public corpora from their published layout, and look at any corpus: summaries and checks."""
 
-from bayesift.corpora.catalogue import CATALOGUE, Entry, find_entry, load
+from bayesift.corpora.catalogue import CATALOGUE, CatalogueEntry, find_entry, load
 from bayesift.corpora.checks import Finding, check_corpus
 from bayesift.corpora.directory import data_directory
 from bayesift.corpora.fetch import fetch
@@ -20,8 +20,8 @@ from bayesift.corpora.summary import CorpusSummary, summarise
 
 __all__ = [
     "CATALOGUE",
+    "CatalogueEntry",
     "CorpusSummary",
-    "Entry",
     "Finding",
     "Topic",
     "check_corpus",

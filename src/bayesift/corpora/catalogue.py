@@ -20,15 +20,15 @@ from bayesift.corpora.fetch import RemoteFile
 from bayesift.corpora.pydocs import load_pydocs
 from bayesift.corpora.rcv1 import load_rcv1, train_paths
 from bayesift.corpora.reuters import load_reuters
-from bayesift.corpora.screening import REVIEWS, SCREENING_COLUMNS, load_review, load_screening
+from bayesift.corpora.screening import REVIEWS, SCREENING_COLUMNS, load_review, read_screening
 from bayesift.errors import DataError, RequestError
 from bayesift.records import Corpus
 from bayesift.references import holds_references, load_references
 from bayesift.tables import svmlight
 from bayesift.tables.archives import load_folder
 from bayesift.tables.columns import Columns
-from bayesift.tables.loading import bare_suffix
-from bayesift.tables.reader import TABLE_SUFFIXES, TableFormat, column_names, load_table
+from bayesift.tables.loading import ProblemLog, Source, bare_suffix
+from bayesift.tables.reader import TableFormat, TableReader, read_corpus
 
 ARCHIVES = (".tar", ".tgz", ".zip")
 
@@ -119,8 +119,8 @@ _REVIEWS = {
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A corpus with a name, where it may lie in the data directory, and the files to download, if any."""
+class CatalogueEntry:
+    """A corpus with a name, its paths in the data directory, and the files to download."""
 
     name: str
     description: str
@@ -139,16 +139,20 @@ def _load_pydocs(data_dir: str | Path | None = None, *, skip_bad: bool = False) 
     return load_pydocs()
 
 
-def _review(name: str) -> Entry:
-    subject, place, sha256 = _REVIEWS[name]
-    file = RemoteFile(f"screening/{REVIEWS[name]}.csv", f"{_ASREVIEW}/{place}", sha256)
+def _review(name: str) -> CatalogueEntry:
+    subject, location, sha256 = _REVIEWS[name]
+    file = RemoteFile(f"screening/{REVIEWS[name]}.csv", f"{_ASREVIEW}/{location}", sha256)
     description = f"screening of a review: {subject}"
-    return Entry(name, description, "open", partial(load_review, name), (file.path,), (file,))
+    return CatalogueEntry(
+        name, description, "open", partial(load_review, name), (file.path,), (file,)
+    )
 
 
 _ENTRIES = (
-    Entry("pydocs", "docstrings of Python's standard library", "PSF licence", _load_pydocs),
-    Entry(
+    CatalogueEntry(
+        "pydocs", "docstrings of Python's standard library", "PSF licence", _load_pydocs
+    ),
+    CatalogueEntry(
         "reuters",
         "Reuters-21578: newswire of 1987, 90 topics",
         _RESEARCH,
@@ -156,7 +160,7 @@ _ENTRIES = (
         reuters.PATHS,
         (_REUTERS,),
     ),
-    Entry(
+    CatalogueEntry(
         "reuters-labelled",
         "of these, the 10,789 with one of the 90 topics",
         _RESEARCH,
@@ -164,7 +168,7 @@ _ENTRIES = (
         reuters.PATHS,
         (_REUTERS,),
     ),
-    Entry(
+    CatalogueEntry(
         "20newsgroups",
         "20 Newsgroups by date: Usenet of 1993",
         "Usenet, research",
@@ -172,7 +176,7 @@ _ENTRIES = (
         newsgroups.PATHS,
         (_NEWSGROUPS,),
     ),
-    Entry(
+    CatalogueEntry(
         "ohsumed",
         "OHSUMED-20000: abstracts, 23 diseases",
         _NLM,
@@ -180,7 +184,7 @@ _ENTRIES = (
         ohsumed.PATHS,
         (_OHSUMED,),
     ),
-    Entry(
+    CatalogueEntry(
         "ohsumed-trec9",
         "OHSUMED of TREC-9: MEDLINE 1987-91, 63 topics",
         _NLM,
@@ -188,7 +192,7 @@ _ENTRIES = (
         ohsumed.TREC9_PATHS,
         (_TREC9,),
     ),
-    Entry(
+    CatalogueEntry(
         "rcv1",
         "RCV1-v2: term vectors of newswire 1996-97",
         _CITE,
@@ -196,14 +200,14 @@ _ENTRIES = (
         train_paths("rcv1"),
         _RCV1,
     ),
-    Entry(
+    CatalogueEntry(
         "rcv1-sample",
         "a part of RCV1-v2 in the same layout",
         _CITE,
         partial(load_rcv1, folder="rcv1-sample"),
         train_paths("rcv1-sample"),
     ),
-    Entry(
+    CatalogueEntry(
         "sms-spam",
         "SMS Spam Collection: text messages",
         "free, cite Almeida",
@@ -211,7 +215,7 @@ _ENTRIES = (
         spam.SMS_SPAM_PATHS,
         (_SMS_SPAM,),
     ),
-    Entry(
+    CatalogueEntry(
         "enron1",
         "Enron-Spam 1: a stream of mail and spam",
         "research",
@@ -219,7 +223,7 @@ _ENTRIES = (
         spam.ENRON_PATHS,
         (_ENRON,),
     ),
-    Entry(
+    CatalogueEntry(
         "trec-questions",
         "questions by the kind of answer, 6 categories",
         "research",
@@ -227,7 +231,7 @@ _ENTRIES = (
         tuple(sentences.QUESTIONS.values()),
         _TREC_QUESTIONS,
     ),
-    Entry(
+    CatalogueEntry(
         "trec-questions-fine",
         "the same in 50 categories",
         "research",
@@ -235,14 +239,14 @@ _ENTRIES = (
         tuple(sentences.QUESTIONS.values()),
         _TREC_QUESTIONS,
     ),
-    Entry(
+    CatalogueEntry(
         "subjectivity",
         "sentences about films, subjective or objective",
         "research",
         sentences.load_subjectivity,
         tuple(sentences.SUBJECTIVITY.values()),
     ),
-    Entry(
+    CatalogueEntry(
         "customer-reviews",
         "sentences about products, positive or negative",
         "research",
@@ -255,8 +259,8 @@ _ENTRIES = (
 CATALOGUE = {entry.name: entry for entry in _ENTRIES}
 
 
-def find_entry(name: str) -> Entry:
-    """The corpus of this name; an error suggests similar names."""
+def find_entry(name: str) -> CatalogueEntry:
+    """Find the corpus of this name; an error suggests similar names."""
     if name not in CATALOGUE:
         close = difflib.get_close_matches(name.lower(), CATALOGUE, n=2)
         hint = f"; did you mean {' or '.join(close)}? See" if close else "; see"
@@ -276,7 +280,7 @@ def load(
     sheet: str | None = None,
     skip_bad: bool = False,
 ) -> Corpus:
-    """Load a corpus by name, or by the path of a table, file of references, vector file, archive or folder.
+    """Load a corpus by name, or from a table, references, a vector file, an archive or a folder.
 
     Parameters
     ----------
@@ -301,7 +305,7 @@ def load(
     if not path.exists() and not path.suffix and path.name == name:
         find_entry(name)
     if not path.exists():
-        raise DataError("there is no such file or folder", file=path)
+        raise DataError("no such file or folder", file=path)
     suffix = bare_suffix(path)
     if path.is_dir() or suffix in ARCHIVES:
         _refuse("a folder", columns=columns, separator=separator, **written)
@@ -309,32 +313,17 @@ def load(
     if suffix in svmlight.SUFFIXES:
         _refuse("a vector file", columns=columns, separator=separator, encoding=encoding, **written)
         return svmlight.load_svmlight(path, skip_bad=skip_bad)
-    if (suffix not in TABLE_SUFFIXES or suffix == ".txt") and holds_references(path):
-        _refuse(
-            "a file of references",
-            columns=columns,
-            separator=separator,
-            encoding=encoding,
-            **written,
-        )
-        return load_references(path, skip_bad=skip_bad)
-    written_as = TableFormat(encoding, delimiter, header, sheet)
-    if (
-        columns is None
-        and separator is None
-        and column_names(path, written_as) >= SCREENING_COLUMNS
-    ):
-        return load_screening(path, format=written_as, skip_bad=skip_bad)
-    return load_table(
-        path,
-        columns=columns,
-        separator=separator,
-        encoding=encoding,
-        delimiter=delimiter,
-        header=header,
-        sheet=sheet,
-        skip_bad=skip_bad,
-    )
+    source = Source.of(path, encoding)
+    if holds_references(source):
+        given = {"columns": columns, "separator": separator, "encoding": encoding, **written}
+        _refuse("a file of references", **given)
+        return load_references(source, skip_bad=skip_bad)
+    format = TableFormat(encoding, delimiter, header, sheet)  # noqa: A001
+    reader = TableReader(source, ProblemLog(skip=skip_bad), format)
+    is_plain = columns is None and separator is None
+    if is_plain and SCREENING_COLUMNS.issubset(reader.column_names()):
+        return read_screening(reader)
+    return read_corpus(reader, columns or Columns(), separator)
 
 
 def _refuse(what: str, **options: object) -> None:

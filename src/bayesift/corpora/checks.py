@@ -1,4 +1,4 @@
-"""What may be wrong with a corpus, and what to do about it: labels, repeated texts, markup, encodings, languages."""
+"""Check a corpus: labels, repeated texts, markup, encodings and languages."""
 
 from __future__ import annotations
 
@@ -38,8 +38,10 @@ _BY_SCRIPT = {
     "Hebrew": "Hebrew",
 }
 _WORDS = {
-    "English": "the of and to in is that for it was with as on be this are you not have but from they we what",
-    "German": "der die und das ist nicht ein eine mit von auf für den zu dem sich auch es ich wir aber",
+    "English": "the of and to in is that for it was with as on be this are you not have but from "
+    "they we what",
+    "German": "der die und das ist nicht ein eine mit von auf für den zu dem sich auch es ich wir "
+    "aber",
     "French": "le la les des et est une dans pour que qui pas sur avec au du ne je nous mais ce",
     "Spanish": "el los las que una por con para del como más pero su está es en lo se no y",
     "Portuguese": "não uma para com que os das mais como dos foi pelo são um ao em do da é",
@@ -67,14 +69,16 @@ for _language, _words in _WORDS.items():
 
 
 def guess_language(text: str) -> str | None:
-    """The language of a text, or else its script.
+    """Guess the language of a text, or else its script.
 
-    None if it has no letters or too few words to tell.
+    The result is None if it has no letters or too few words to tell.
 
     Examples
     --------
-    >>> guess_language("der Preis ist zu hoch und die Ware kam nicht"), guess_language("今日はいい天気です")
-    ('German', 'Japanese')
+    >>> guess_language("der Preis ist zu hoch und die Ware kam nicht")
+    'German'
+    >>> guess_language("今日はいい天気です")
+    'Japanese'
     """
     start = text[:_CHARACTERS].lower()
     letters = {script: len(pattern.findall(start)) for script, pattern in _LETTERS.items()}
@@ -98,7 +102,7 @@ def guess_language(text: str) -> str | None:
 
 
 def count_languages(texts: Iterable[str]) -> Counter[str]:
-    """Number of texts in each language, of those that tell."""
+    """Count the texts in each language, of those that tell."""
     return Counter(language for text in texts if (language := guess_language(text)) is not None)
 
 
@@ -147,7 +151,7 @@ class Finding:
     examples: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """A dictionary that JSON can hold."""
+        """Return a dictionary that JSON can hold."""
         return asdict(self) | {"examples": list(self.examples)}
 
     def __str__(self) -> str:
@@ -155,7 +159,7 @@ class Finding:
 
 
 def check_corpus(corpus: Corpus, *, thorough: bool = True) -> tuple[Finding, ...]:
-    """What may be wrong with a corpus, the most severe first.
+    """List what may be wrong with a corpus, the most severe first.
 
     Parameters
     ----------
@@ -165,8 +169,9 @@ def check_corpus(corpus: Corpus, *, thorough: bool = True) -> tuple[Finding, ...
 
     Examples
     --------
-    >>> documents = [Document(str(k), f"text {k}", categories=("a|b" if k % 2 else "b",)) for k in range(20)]
-    >>> print(check_corpus(Corpus(tuple(documents), ("a|b", "b")))[0])
+    >>> labels = ["b", "a|b"] * 10
+    >>> texts = [Document(str(k), f"text {k}", categories=(labels[k],)) for k in range(20)]
+    >>> print(check_corpus(Corpus(tuple(texts), ("a|b", "b")))[0])
     1 of 2 labels look like several: 'a|b'; --separator '|'
     """
     checks: Sequence[Callable[[Corpus], Iterable[Finding]]] = (
@@ -200,9 +205,9 @@ def _check_reading(corpus: Corpus) -> Iterator[Finding]:
     ):
         if problems:
             lines = [str(problem.line) for problem in problems if problem.line is not None]
-            place = f" (line {_listed(lines)})" if lines else ""
+            where = f" (line {_listed(lines)})" if lines else ""
             first = f": {problems[0].message}" if problems is bad else ""
-            message = f"{_some(problems, 'row')} {what}{place}{first}"
+            message = f"{_some(problems, 'row')} {what}{where}{first}"
             yield _finding(name, "error", message, "--skip-bad leaves them out", lines)
     for note in corpus.notes:
         if note.what == RECORDS:
@@ -276,7 +281,10 @@ def _check_joined(corpus: Corpus) -> Iterator[Finding]:
         ]
         enough = 0.5 if separator in _PLAIN_SEPARATORS else 1
         if joined and sum(share >= enough for share in known) > len(joined) / 2:
-            message = f"{len(joined):,} of {len(names):,} labels look like several: {_quoted(sorted(joined))}"
+            message = (
+                f"{len(joined):,} of {len(names):,} labels look like several: "
+                f"{_quoted(sorted(joined))}"
+            )
             yield _finding(
                 "joined-labels", "warning", message, f"--separator '{separator}'", sorted(joined)
             )
@@ -319,7 +327,10 @@ def _check_sizes(corpus: Corpus) -> Iterator[Finding]:
                 )
     if len(counts) > 1 and max(counts.values()) > 0.95 * labelled:
         largest = max(counts, key=counts.__getitem__)
-        message = f"{counts[largest] / labelled:.1%} of the documents are {largest!r}: accuracy says little"
+        message = (
+            f"{counts[largest] / labelled:.1%} of the documents are {largest!r}: accuracy "
+            "says little"
+        )
         yield _finding("imbalance", "note", message, "look at F1 and average precision", [largest])
     if {"train", "test"} <= set(corpus.splits):
         unknown = sorted(set(_counts(corpus.split("test"))) - set(_counts(corpus.split("train"))))
@@ -359,7 +370,10 @@ def _check_leak(corpus: Corpus) -> Iterator[Finding]:
     by_chance = [other in text for text, name, other in following if name != other]
     if sum(told) > 0.9 * len(told) and sum(by_chance) < 0.2 * len(by_chance):
         ids = [document.id for document, is_told in zip(documents, told, strict=True) if is_told]
-        message = f"{sum(told) / len(told):.0%} of the texts hold the name of their label: do they give it away?"
+        message = (
+            f"{sum(told) / len(told):.0%} of the texts hold the name of their label: do "
+            "they give it away?"
+        )
         yield _finding("label-in-text", "warning", message, "name another column with --text", ids)
 
 
@@ -367,7 +381,10 @@ def _check_characters(corpus: Corpus) -> Iterator[Finding]:
     sample = _sample(corpus)
     marked = [document.id for document in sample if _MARKUP.search(document.full_text)]
     if len(marked) > 0.01 * len(sample):
-        message = f"HTML tags or entities in {len(marked) / len(sample):.0%} of the texts ({_listed(marked)})"
+        message = (
+            f"HTML tags or entities in {len(marked) / len(sample):.0%} of the texts "
+            f"({_listed(marked)})"
+        )
         yield _finding("html", "warning", message, "--strip-html leaves them out", marked)
     broken = {
         document.id: found[0]
@@ -376,7 +393,10 @@ def _check_characters(corpus: Corpus) -> Iterator[Finding]:
     }
     if broken:
         signs = ", ".join(map(repr, dict.fromkeys(list(broken.values())[:_SHOWN])))
-        message = f"broken characters in {len(broken) / len(sample):.1%} of the texts: {signs} ({_listed(list(broken))})"
+        message = (
+            f"broken characters in {len(broken) / len(sample):.1%} of the texts: {signs} "
+            f"({_listed(list(broken))})"
+        )
         was_guessed = any(note.what == "encoding" for note in corpus.notes)
         cure = "--encoding utf-8" if was_guessed else "save the file again as UTF-8 from its source"
         yield _finding("mojibake", "warning", message, cure, list(broken))
@@ -388,7 +408,10 @@ def _check_lengths(corpus: Corpus) -> Iterator[Finding]:
         words = {document.id: len(document.full_text.split()) for document in sample}
         short = [name for name, count in words.items() if count < 3]
         if len(short) > 0.05 * len(words):
-            message = f"{len(short) / len(words):.0%} of the texts have fewer than three words ({_listed(short)})"
+            message = (
+                f"{len(short) / len(words):.0%} of the texts have fewer than three words "
+                f"({_listed(short)})"
+            )
             cure = "name the column of the text with --text, if it is another"
             yield _finding(
                 "short-texts",
@@ -453,7 +476,10 @@ def _check_repeats(corpus: Corpus) -> Iterator[Finding]:
         if document.split not in ("train", None)
     ]
     if leaked:
-        message = f"{_some(leaked, 'document')} of the test part also in the train part ({_listed(leaked)})"
+        message = (
+            f"{_some(leaked, 'document')} of the test part also in the train part "
+            f"({_listed(leaked)})"
+        )
         yield _finding(
             "split-leak",
             "warning",
@@ -476,7 +502,7 @@ def _check_repeats(corpus: Corpus) -> Iterator[Finding]:
 
 
 def _counts(corpus: Corpus) -> Counter[str]:
-    """Number of documents of each label that occurs."""
+    """Count the documents of each label that occurs."""
     return +corpus.category_counts()
 
 

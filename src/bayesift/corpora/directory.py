@@ -12,7 +12,7 @@ VARIABLE = "BAYESIFT_DATA"
 
 
 def data_directory(explicit: str | Path | None = None) -> Path:
-    """The given directory, else that of the variable `BAYESIFT_DATA`, else the user's cache directory."""
+    """Return the given directory, else `BAYESIFT_DATA`, else the user's cache directory."""
     if explicit is not None:
         return Path(explicit).expanduser()
     if os.environ.get(VARIABLE):
@@ -25,7 +25,7 @@ def data_directory(explicit: str | Path | None = None) -> Path:
 def find(
     corpus: str, paths: Sequence[str], data_dir: str | Path | None = None, *, fetchable: bool = True
 ) -> Path:
-    """The first of some paths that exists in the data directory.
+    """Find the first of some paths that exists in the data directory.
 
     The error names the first path and how to fetch it.
     """
@@ -33,6 +33,6 @@ def find(
     for path in paths:
         if (directory / path).exists():
             return directory / path
-    place = "" if data_dir is None else f" --data-dir {directory}"
-    fetch = f", or run: bayesift datasets fetch {corpus}{place}" if fetchable else ""
+    option = "" if data_dir is None else f" --data-dir {directory}"
+    fetch = f", or run: bayesift datasets fetch {corpus}{option}" if fetchable else ""
     raise CorpusNotFoundError(f"{paths[0]} is not in {directory}; put it there{fetch}")

@@ -28,7 +28,7 @@ Progress: TypeAlias = Callable[["RemoteFile", int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file of a corpus: its path in the data directory, its address, and its published checksum, if there is one."""
+    """A file of a corpus: its path in the data directory, address and published checksum."""
 
     path: str
     url: str

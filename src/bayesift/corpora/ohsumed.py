@@ -1,4 +1,4 @@
-"""OHSUMED: MEDLINE abstracts of 1987-91, by disease (Joachims 1998) and by TREC-9 topic (Hersh et al. 1994)."""
+"""Load OHSUMED: MEDLINE of 1987-91 by disease (Joachims 1998) or topic (Hersh et al. 1994)."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def _read_document(
 
 
 def _read_date(source: str) -> datetime.datetime | None:
-    """Year and month of entry in the source, as in "ASAIO Trans 8703; 32(1):538-41"."""
+    """Read year and month of entry in the source, as in "ASAIO Trans 8703; 32(1):538-41"."""
     issue = _ISSUE.search(source)
     if issue is None or not 1 <= int(issue[2]) <= 12:
         return None

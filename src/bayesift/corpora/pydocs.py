@@ -102,7 +102,7 @@ def _parse(file: Path) -> ast.Module:
 
 
 def _documented(tree: ast.AST, prefix: str) -> Iterator[tuple[str, str]]:
-    """Yield (qualified name, text) of the public definitions of a module or class, and those in them."""
+    """Yield qualified name and text of the public definitions of a module or class."""
     for node in _definitions(tree):
         if node.name.startswith("_") and not node.name.endswith("__"):
             continue

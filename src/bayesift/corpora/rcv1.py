@@ -1,4 +1,4 @@
-"""RCV1-v2 as LYRL2004 vectors: newswire of 1996-97 with a hierarchy of topics (Lewis et al. 2004)."""
+"""Load RCV1-v2: vectors of newswire of 1996-97 with a topic hierarchy (Lewis et al. 2004)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _document(name: str, topics: dict[str, set[str]], split: str) -> Document:
 
 
 def train_paths(folder: str) -> tuple[str, ...]:
-    """The possible paths of the training vectors."""
+    """Return the possible paths of the training vectors."""
     return tuple(
         f"{folder}/{name}{suffix}" for name in VECTORS["train"] for suffix in (".gz", "", ".zst")
     )
@@ -147,7 +147,7 @@ def _keep_good(
 
 
 def _read_hierarchy(home: Path) -> dict[str, str]:
-    """The parent of each topic; the topics under the root have none."""
+    """Read the parent of each topic; the topics under the root have none."""
     public = next((home / name for name in HIERARCHIES if (home / name).is_file()), None)
     if public is not None:
         edges = [(edge[1], edge[2]) for edge in _read_edges(public)]

@@ -81,7 +81,7 @@ def load_reuters_descriptions(data_dir: str | Path | None = None) -> dict[str, s
 
 
 def _read_descriptions(content: str) -> Iterator[tuple[str, str]]:
-    """The lines between the heading of the subject codes and the next part, without headings (stars)."""
+    """Read the lines from the subject codes to the next part, without headings (stars)."""
     for line in content.partition("****Subject Codes")[2].partition("\n____")[0].splitlines()[1:]:
         text = line.strip()
         if text and not text.startswith("**"):
@@ -114,8 +114,8 @@ def _read_file(
             log.report(f"broken record: {error}", file=file, line=line)
         if stray.strip():
             blank = len(stray) - len(stray.lstrip())
-            place = line + record.count("\n") + stray.count("\n", 0, blank)
-            log.report("broken record: no <REUTERS ...>", file=file, line=place)
+            blank_line = line + record.count("\n") + stray.count("\n", 0, blank)
+            log.report("broken record: no <REUTERS ...>", file=file, line=blank_line)
         line += content.count("\n", start.start(), end)
 
 
@@ -146,7 +146,7 @@ def _element(content: str, tag: str) -> str:
 
 
 def _read_text(kind: str | None, content: str) -> tuple[str, str]:
-    """Title and body: a BRIEF has no body ("Blah blah blah."), an UNPROC has no marked parts."""
+    """Read title and body: a BRIEF has no body ("Blah blah blah."), an UNPROC no marked parts."""
     if kind == "UNPROC":
         return "", _clean(content)
     title = _clean(_element(content, "TITLE")) if "<TITLE>" in content else ""

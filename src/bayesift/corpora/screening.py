@@ -1,4 +1,4 @@
-"""Records screened for systematic reviews, in the columns of ASReview (van de Schoot et al. 2021)."""
+"""Load records screened for reviews, as ASReview has them (van de Schoot et al. 2021)."""
 
 from __future__ import annotations
 
@@ -43,10 +43,13 @@ def load_screening(
     skip_bad : skip rows that cannot be read and list them in `problems`, instead of refusing the
         file
     """
-    path = Path(path)
-    log = ProblemLog(skip=skip_bad)
-    documents = DocumentList(path, log)
-    reader = TableReader(path, log, format)
+    return read_screening(TableReader(Path(path), ProblemLog(skip=skip_bad), format))
+
+
+def read_screening(reader: TableReader) -> Corpus:
+    """Load the records of a review from a reader; see `load_screening`."""
+    path = reader.path
+    documents = DocumentList(path, reader.checks.log)
     rows = iter(reader)
     first = list(islice(rows, 1))
     columns = _find_columns(first[0].values, path) if first else Columns()

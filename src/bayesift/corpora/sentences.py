@@ -21,7 +21,7 @@ _QUESTION = re.compile(r"([A-Z]+):([a-z]+) (.*)")
 def load_trec_questions(
     data_dir: str | Path | None = None, *, fine: bool = False, skip_bad: bool = False
 ) -> Corpus:
-    """Load the 5,452 training and 500 test questions of Li and Roth (2002) with the kind of their answer.
+    """Load 5,452 training and 500 test questions by kind of answer (Li and Roth 2002).
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ def load_trec_questions(
     name = "trec-questions-fine" if fine else "trec-questions"
     log = ProblemLog(skip=skip_bad)
     documents = []
-    for split, place in QUESTIONS.items():
-        path = find(name, [place], data_dir)
+    for split, file in QUESTIONS.items():
+        path = find(name, [file], data_dir)
         for number, line in _read_lines(path):
             question = _QUESTION.fullmatch(line)
             if question is None:
@@ -70,13 +70,13 @@ def load_customer_reviews(data_dir: str | Path | None = None, *, skip_bad: bool 
     return _load_classes("customer-reviews", REVIEWS, data_dir)
 
 
-def _load_classes(name: str, places: dict[str, str], data_dir: str | Path | None) -> Corpus:
-    """The corpus of a file per category with a sentence per line."""
+def _load_classes(name: str, files: dict[str, str], data_dir: str | Path | None) -> Corpus:
+    """Load a file per category with a sentence per line."""
     documents = []
-    for category, place in places.items():
-        for number, line in _read_lines(find(name, [place], data_dir, fetchable=False)):
+    for category, file in files.items():
+        for number, line in _read_lines(find(name, [file], data_dir, fetchable=False)):
             documents.append(Document(f"{category}/{number}", line.strip(), categories=(category,)))
-    return Corpus(tuple(documents), tuple(places), name=name)
+    return Corpus(tuple(documents), tuple(files), name=name)
 
 
 def _read_lines(path: Path) -> Iterable[tuple[int, str]]:

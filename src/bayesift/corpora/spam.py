@@ -1,4 +1,4 @@
-"""Spam: the SMS Spam Collection v.1 (Almeida and Hidalgo 2011) and Enron-Spam 1 (Metsis et al. 2006)."""
+"""Load the SMS Spam Collection (Almeida and Hidalgo 2011) and Enron-Spam 1 (Metsis 2006)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _NAME = re.compile(r"(\d+)\.(\d{4}-\d\d-\d\d)\.\w+\.(ham|spam)\.txt")
 
 
 def load_enron(data_dir: str | Path | None = None, *, skip_bad: bool = False) -> Corpus:
-    """Load the 3,672 messages and 1,500 spam of enron1 by their number, which is the order of the stream.
+    """Load the 3,672 messages and 1,500 spam of enron1 by number, the order of the stream.
 
     Dates do not give that order: those of the spam are later than those of all other mail.
 

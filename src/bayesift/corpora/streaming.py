@@ -12,8 +12,8 @@ from bayesift.records import Note
 from bayesift.references import holds_references, read_references
 from bayesift.tables.arrow import ColumnBlock, read_parts
 from bayesift.tables.columns import Columns, read_name, read_text
-from bayesift.tables.loading import ProblemLog, bare_suffix
-from bayesift.tables.reader import TABLE_SUFFIXES, TableFormat, TableReader, read_records
+from bayesift.tables.loading import ProblemLog, Source
+from bayesift.tables.reader import TableFormat, TableReader, read_records
 from bayesift.tables.rows import Row, RowChecks
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _Record: TypeAlias = tuple[str, str]  # id and text
 
 @dataclass
 class TextReader:
-    r"""Reads texts from a table, from a file of references, or from a file or stream of one text per line.
+    r"""Reader of texts from a table, a file of references, or lines of a file or stream.
 
     CSV and JSON lines are parsed by Arrow in blocks (see `read_parts`). Columns that are not named
     are guessed; ids are line numbers by default. `notes` says what was guessed.
@@ -48,10 +48,12 @@ class TextReader:
     notes: list[Note] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[TextBatch]:
-        if isinstance(self.source, Path) and self._is_reference_file(self.source):
-            yield from self._read_references(self.source)
+        live = self.batch == 1
+        source = Source.of(self.source, self.format.encoding, live=live)
+        if source.stream is None and holds_references(source):
+            yield from self._read_references(source)
             return
-        reader = TableReader(self.source, self.log, self.format, live=self.batch == 1)
+        reader = TableReader(source, self.log, self.format, live=live)
         self.notes = reader.notes
         size = self.batch or BATCH_TEXTS
         if reader.is_text and reader.kind != "json-lines" and not self._is_table(reader):
@@ -66,13 +68,8 @@ class TextReader:
                 else:
                     yield from _to_arrow(_records(part, columns, reader.checks), size)
 
-    @staticmethod
-    def _is_reference_file(path: Path) -> bool:
-        suffix = bare_suffix(path)
-        return (suffix not in TABLE_SUFFIXES or suffix == ".txt") and holds_references(path)
-
-    def _read_references(self, path: Path) -> Iterator[TextBatch]:
-        found = read_references(path)
+    def _read_references(self, source: Source) -> Iterator[TextBatch]:
+        found = read_references(source)
         self.notes = [note for file in found.files for note in file.notes]
         for problem in found.refused:
             self.log.report(problem.message, file=problem.file, line=problem.line)
@@ -80,7 +77,7 @@ class TextReader:
         yield from _to_arrow(texts, self.batch or BATCH_TEXTS)
 
     def _is_table(self, reader: TableReader) -> bool:
-        """Whether text without a suffix that tells is a table: its columns were named, or are known by their names."""
+        """Whether text whose suffix does not tell is a table with given or usual columns."""
         if reader.kind not in (None, "delimited"):
             return True
         given = (

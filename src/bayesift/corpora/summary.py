@@ -53,7 +53,7 @@ class CorpusSummary:
     fingerprint: str
 
     def as_dict(self) -> dict[str, Any]:
-        """A dictionary that JSON can hold."""
+        """Return a dictionary that JSON can hold."""
         return asdict(self)
 
 
@@ -90,7 +90,7 @@ def summarise(corpus: Corpus) -> CorpusSummary:
 
 
 def _ordered(splits: Sequence[str]) -> list[str]:
-    """The splits in the order train, validation, test, others."""
+    """Sort splits: train, validation, test, then others."""
     usual = ["train", "validation", "test"]
     return sorted(splits, key=lambda name: usual.index(name) if name in usual else len(usual))
 

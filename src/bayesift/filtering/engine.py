@@ -15,9 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.filtering.events import (
     REASONS,
@@ -35,7 +34,13 @@ from bayesift.filtering.events import (
 )
 from bayesift.filtering.profile import QUERY_BIAS, QUERY_STRENGTH, Found, Profile, ProfileSettings
 from bayesift.filtering.strategies import Goal, Strategy, TargetCount
-from bayesift.filtering.vectors import DocumentVector, VectorBatch, VectorSpace
+from bayesift.filtering.vectors import (
+    DocumentVector,
+    VectorBatch,
+    VectorSpace,
+    matrix_of,
+    stacked,
+)
 from bayesift.records import Document
 from bayesift.state import decode
 from bayesift.text import WordVectors
@@ -78,12 +83,12 @@ class FilterEngine:
         query: str | None = None,
         words: Mapping[str, float] | None = None,
         examples: Sequence[tuple[str, bool]] | None = None,
-        batch: tuple[sparse.csr_array, Array] | None = None,
+        batch: tuple[SparseRows, BoolArray] | None = None,
         settings: ProfileSettings | None = None,
         query_as_example: bool = False,
         expand: WordVectors | None = None,
     ) -> Profile:
-        """Add a profile that starts from a query or topic statement, words, labelled documents, or nothing.
+        """Add a profile that starts from a query, words, labelled documents, or nothing.
 
         Parameters
         ----------
@@ -136,11 +141,11 @@ class FilterEngine:
         )
 
     def observe_vectors(self, batch: VectorBatch) -> list[Retrieved]:
-        """As `observe_many`, from vectors of this space."""
+        """Observe documents as `observe_many` does, from vectors of this space."""
         found: list[tuple[int, int, Profile, Found]] = []
         active = [profile for profile in self.profiles.values() if not profile.paused]
-        for place, profile in enumerate(active):
-            found += [(hit.row, place, profile, hit) for hit in _scan_all(profile, batch)]
+        for position, profile in enumerate(active):
+            found += [(hit.row, position, profile, hit) for hit in _scan_all(profile, batch)]
         vectors: dict[int, DocumentVector] = {}
         events = []
         for row, _, profile, hit in sorted(found, key=lambda entry: entry[:2]):
@@ -183,9 +188,7 @@ class FilterEngine:
     def take_back(self, profile: str, document: str, history: History) -> list[Event]:
         """Take back a judgement: the profile becomes what it would be without it."""
         if document not in self._profile(profile).judgements:
-            raise DataError(
-                f"there is no judgement of document {document!r} by profile {profile!r}"
-            )
+            raise DataError(f"profile {profile!r} has no judgement of document {document!r}")
         event = TakenBack(profile, document)
         self._rebuild(event, history)
         return [event]
@@ -245,7 +248,7 @@ class FilterEngine:
         return self.profiles[name]
 
     def _prior(self, query: str | None, words: Mapping[str, float]) -> dict[int, float]:
-        """Mean weights of words: the query's vector and the strengths together, scaled to one length."""
+        """Add the query's vector and the strengths of words, scaled to one length."""
         prior: dict[int, float] = {}
         if query is not None:
             vector = self.space.vector("query", query)
@@ -263,8 +266,8 @@ class FilterEngine:
     def _batch(
         self,
         examples: Sequence[tuple[str, bool]] | None,
-        batch: tuple[sparse.csr_array, Array] | None,
-    ) -> tuple[sparse.csr_array | None, Array]:
+        batch: tuple[SparseRows, BoolArray] | None,
+    ) -> tuple[SparseRows | None, BoolArray]:
         if examples is not None and batch is not None:
             raise ValueError("give examples or batch, not both")
         if batch is not None:
@@ -279,7 +282,7 @@ class FilterEngine:
     def _find(
         self, profile: Profile, name: str, document: str | Document, history: History
     ) -> DocumentVector:
-        """The vector of a document: pending, made from the document itself, or from the history."""
+        """Find the vector of a document: pending, made from the document, or from the history."""
         if name in profile.pending:
             return profile.pending[name]
         if isinstance(document, Document):
@@ -288,13 +291,14 @@ class FilterEngine:
         if known is not None:
             return known
         raise DataError(
-            f"profile {profile.name!r} never retrieved a document {name!r}; give the document itself"
+            f"profile {profile.name!r} never retrieved a document {name!r}; give the document "
+            "itself"
         )
 
 
 @dataclass
 class Filter:
-    """A filter engine with a log that keeps the events it returns, and is the history that it reads.
+    """A filter engine with the log that keeps its events and is the history it reads.
 
     Examples
     --------
@@ -310,30 +314,30 @@ class Filter:
     log: EventLog = field(default_factory=MemoryLog)
 
     def observe(self, documents: Sequence[Document]) -> list[Retrieved]:
-        """As `FilterEngine.observe_many`."""
+        """Observe documents; see `FilterEngine.observe_many`."""
         events = self.engine.observe_many(documents)
         self.log.extend(events)
         return events
 
     def judge(self, profile: str, document: str | Document, relevant: bool) -> None:
-        """As `FilterEngine.judge`."""
+        """Judge a document; see `FilterEngine.judge`."""
         self.log.extend(self.engine.judge(profile, document, relevant, self.log))
 
     def take_back(self, profile: str, document: str) -> None:
-        """As `FilterEngine.take_back`."""
+        """Take a judgement back; see `FilterEngine.take_back`."""
         self.log.extend(self.engine.take_back(profile, document, self.log))
 
     def teach(self, profile: str, word: str, strength: float) -> None:
-        """As `FilterEngine.teach`."""
+        """Teach a word; see `FilterEngine.teach`."""
         self.log.extend(self.engine.teach(profile, word, strength, self.log))
 
     def pause(self, profile: str, paused: bool = True) -> None:
-        """As `FilterEngine.pause`."""
+        """Pause a profile; see `FilterEngine.pause`."""
         self.log.extend(self.engine.pause(profile, paused))
 
 
 def add_described(engine: FilterEngine, entry: Mapping[str, Any]) -> Profile:
-    """Add a profile from its definition: a mapping as in a YAML file, with examples as pairs of text and label."""
+    """Add a profile from a mapping as in a YAML file, with examples as pairs of text and label."""
     strategy = Strategy.of(str(entry.get("strategy", "plain")), **(entry.get("options") or {}))
     settings = ProfileSettings(
         strategy=strategy, goal=_goal(entry.get("goal")), **(entry.get("settings") or {})
@@ -396,7 +400,7 @@ class Replay:
         self._seen.pop(name, None)
 
     def finish(self, events_of: Callable[[str], Iterable[Event]]) -> set[str]:
-        """Rebuild outdated profiles from all their events; returns their names."""
+        """Rebuild outdated profiles from all their events, and return their names."""
         for name in self._outdated:
             self._engine.profiles[name] = replay_events(
                 self._engine.starts[name].profile(), events_of(name)
@@ -430,9 +434,9 @@ def apply(profile: Profile, event: Event, seen: dict[str, DocumentVector]) -> No
 
 
 def _scan_all(profile: Profile, batch: VectorBatch) -> Iterable[Found]:
-    """The documents of a batch that a profile retrieves, counted one by one: each may change the rule for the next.
+    """Find the documents of a batch that a profile retrieves.
 
-    Documents that are pending or judged are skipped.
+    Each one may change the rule for the next. Documents that are pending or judged are skipped.
     """
     draws = profile.draws(list(batch.ids))
     taken: set[str] = set()
@@ -446,25 +450,17 @@ def _scan_all(profile: Profile, batch: VectorBatch) -> Iterable[Found]:
         hit = profile.scan(batch.rows, hit.row + 1, draws)
 
 
-def stacked(vectors: Sequence[DocumentVector], n_columns: int) -> sparse.csr_array:
-    """Vectors as the rows of a matrix."""
-    rows = sparse.csr_array((len(vectors), n_columns))
-    rows.indptr = np.cumsum([0, *map(len, vectors)], dtype=np.int64)
-    rows.indices = np.concatenate([np.zeros(0, np.int32), *(vector.columns for vector in vectors)])
-    rows.data = np.concatenate([np.zeros(0), *(vector.weights for vector in vectors)])
-    return rows
-
-
 def in_front(
-    vector: DocumentVector, X: sparse.csr_array | None, y: Array
-) -> tuple[sparse.csr_array, Array]:
-    """One more relevant document before the others."""
+    vector: DocumentVector, X: SparseRows | None, y: BoolArray
+) -> tuple[SparseRows, BoolArray]:
+    """Put one more relevant document before the others."""
     width = int(max(vector.columns.max(initial=-1) + 1, 0 if X is None else X.shape[1]))
-    first = stacked([vector], width)
     if X is None:
-        return first, np.ones(1, dtype=bool)
-    rows = sparse.csr_array((1 + X.shape[0], width))
-    rows.indptr = np.concatenate([[0], X.indptr + len(vector)]).astype(np.int64)
-    rows.indices = np.concatenate([vector.columns, X.indices]).astype(np.int32)
-    rows.data = np.concatenate([vector.weights, X.data])
+        return stacked([vector], width), np.ones(1, dtype=bool)
+    rows = matrix_of(
+        np.concatenate([[0], X.indptr + len(vector)]).astype(np.int64),
+        np.concatenate([vector.columns, X.indices]).astype(np.int32),
+        np.concatenate([vector.weights, X.data]),
+        width,
+    )
     return rows, np.concatenate([[True], y])

@@ -1,8 +1,6 @@
-"""What happened to a filter, in order, and the states of profiles. A profile is determined by a state and its events.
+"""Define the events of a filter and the states of profiles.
 
-The engine returns its events and never stores them; a log keeps them. Logs are append-only. Taking
-back a judgement or a word is an event too: the profile is rebuilt from its start and the events
-without what was taken back, so that it is as if it had never been given.
+A profile is determined by a state and the events after it.
 """
 
 from __future__ import annotations
@@ -15,11 +13,11 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, IntArray
 from bayesift.errors import DataError
 from bayesift.filtering.profile import Counters, Profile, ProfileSettings
 from bayesift.filtering.stacked import ProfileStack
-from bayesift.filtering.vectors import DocumentVector, VectorSpace
+from bayesift.filtering.vectors import DocumentVector, VectorSpace, stacked
 from bayesift.models.online.posteriors import FullPosterior
 from bayesift.state import decode_fitted, encode
 
@@ -113,7 +111,7 @@ class ProfileState:
 
     @classmethod
     def of(cls, profile: Profile) -> ProfileState:
-        """The state of a profile; it shares no array with it."""
+        """Return the state of a profile; it shares no array with it."""
         posterior = {name: array.copy() for name, array in profile.posterior.to_content().items()}
         covariance = posterior.pop("covariance")
         counted = np.flatnonzero(profile.relevant_counts + profile.irrelevant_counts).astype(
@@ -155,11 +153,11 @@ class ProfileState:
         return str(self.header["name"])
 
     def with_settings(self, settings: ProfileSettings) -> ProfileState:
-        """The same state with other settings and the same threshold."""
+        """Return the same state with other settings and the same threshold."""
         return ProfileState({**self.header, "settings": encode(settings)}, self.arrays)
 
     def profile(self) -> Profile:
-        """The profile of this state; raises `DataError` if its parts are inconsistent."""
+        """Make the profile of this state; raises `DataError` if its parts are inconsistent."""
         try:
             return self._profile()
         except DataError:
@@ -236,7 +234,7 @@ def _posterior(arrays: Arrays) -> FullPosterior:
     return posterior
 
 
-def _unpacked_counts(arrays: Arrays, n_columns: int) -> tuple[Array, Array]:
+def _unpacked_counts(arrays: Arrays, n_columns: int) -> tuple[IntArray, IntArray]:
     counted = _integers(arrays, "counted", np.int32)
     if (
         not 0 <= n_columns < _MAX_COLUMNS
@@ -251,14 +249,11 @@ def _unpacked_counts(arrays: Arrays, n_columns: int) -> tuple[Array, Array]:
 
 
 def _packed(name: str, documents: Sequence[DocumentVector]) -> Arrays:
+    rows = stacked(documents, 1)
     return {
-        f"{name}.ends": np.cumsum([len(document) for document in documents], dtype=np.int64),
-        f"{name}.columns": np.concatenate(
-            [np.zeros(0, np.int32), *(document.columns for document in documents)]
-        ),
-        f"{name}.weights": np.concatenate(
-            [np.zeros(0), *(document.weights for document in documents)]
-        ),
+        f"{name}.ends": rows.indptr[1:],
+        f"{name}.columns": rows.indices,
+        f"{name}.weights": rows.data,
     }
 
 
@@ -279,7 +274,7 @@ def _unpacked(name: str, arrays: Arrays, ids: list[str]) -> list[DocumentVector]
     return [DocumentVector(id_, columns[a:b].copy(), weights[a:b].copy()) for id_, a, b in spans]
 
 
-def _integers(arrays: Arrays, name: str, kind: Any) -> Array:
+def _integers(arrays: Arrays, name: str, kind: Any) -> IntArray:
     array = arrays[name]
     if array.dtype != kind or array.ndim != 1:
         raise _inconsistent(name)
@@ -294,14 +289,14 @@ class History(Protocol):
     """What the engine reads of the past of a profile."""
 
     def find(self, profile: str, document: str) -> DocumentVector | None:
-        """The vector of a document that was retrieved or judged for the profile.
+        """Find the vector of a document that was retrieved or judged for the profile.
 
         None without one.
         """
         ...
 
     def before(self, event: TakenBack | Taught) -> tuple[ProfileState | None, Iterable[Event]]:
-        """A state of the profile without what the event takes back (None: its start), and all events after it."""
+        """Return a state of a profile before an event (None: its start) and all events after it."""
         ...
 
 
@@ -314,17 +309,17 @@ class EventLog(ABC):
 
     @abstractmethod
     def of_profile(self, profile: str) -> Iterator[Event]:
-        """The events of one profile, in order."""
+        """Read the events of one profile, in order."""
 
     def find(self, profile: str, document: str) -> DocumentVector | None:
-        """The vector of a document that was retrieved or judged for the profile.
+        """Find the vector of a document that was retrieved or judged for the profile.
 
         None without one.
         """
         return document_in(self.of_profile(profile), document)
 
     def before(self, event: TakenBack | Taught) -> tuple[None, Iterator[Event]]:
-        """The start of the profile (None), and all its events."""
+        """Return the start of the profile (None), and all its events."""
         return None, self.of_profile(event.profile)
 
 
@@ -339,12 +334,12 @@ class MemoryLog(EventLog):
         self._events.extend(events)
 
     def of_profile(self, profile: str) -> Iterator[Event]:
-        """The events of one profile, in order."""
+        """Read the events of one profile, in order."""
         return (event for event in self._events if event.profile == profile)
 
 
 def document_in(events: Iterable[Event], document: str) -> DocumentVector | None:
-    """The first vector of a document among events."""
+    """Find the first vector of a document among events."""
     for event in events:
         if (
             isinstance(event, Retrieved | Judged)
@@ -356,14 +351,14 @@ def document_in(events: Iterable[Event], document: str) -> DocumentVector | None
 
 
 def effective(events: Iterable[Event]) -> list[Event]:
-    """The events without judgements and words that were taken back, and without the events that took them back."""
+    """Leave out judgements and words that were taken back, and the events that did so."""
     kept: list[Event | None] = []
     latest: dict[tuple[type[Event], str, str], int] = {}
 
     def drop(kind: type[Event], profile: str, name: str) -> None:
-        place = latest.pop((kind, profile, name), None)
-        if place is not None:
-            kept[place] = None
+        position = latest.pop((kind, profile, name), None)
+        if position is not None:
+            kept[position] = None
 
     for event in events:
         if isinstance(event, TakenBack):
@@ -381,7 +376,7 @@ def effective(events: Iterable[Event]) -> list[Event]:
 
 
 def event_record(event: Event, space: VectorSpace) -> dict[str, Any]:
-    """An event as JSON can hold it."""
+    """Convert an event to what JSON can hold."""
     record: dict[str, Any] = {"event": _KINDS[type(event)], "profile": event.profile}
     if isinstance(event, Taught):
         return {**record, "word": event.word, "strength": event.strength}
@@ -398,7 +393,7 @@ def event_record(event: Event, space: VectorSpace) -> dict[str, Any]:
 
 
 def recorded_event(record: dict[str, Any], space: VectorSpace) -> Event:
-    """The inverse of `event_record`.
+    """Make the event of an `event_record`.
 
     Raises KeyError, TypeError or ValueError for an invalid record.
     """
@@ -423,7 +418,7 @@ def recorded_event(record: dict[str, Any], space: VectorSpace) -> Event:
 
 
 def recorded_vector(document: str, record: dict[str, Any], space: VectorSpace) -> DocumentVector:
-    """The vector of a record with words and weights; unknown words get columns."""
+    """Make the vector of a record with words and weights; unknown words get columns."""
     weights = np.array(record["weights"], dtype=np.float64)
     columns = space.add_words([str(word) for word in record["words"]])
     if weights.shape != columns.shape or not np.all(np.isfinite(weights)):

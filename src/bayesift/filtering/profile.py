@@ -1,4 +1,4 @@
-"""A profile: one reader's topic, as a normal posterior over the weights of a growing set of words."""
+"""Keep a profile: one reader's topic, a normal posterior over the weights of growing words."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from scipy.special import expit, ndtri, xlogy
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, FloatArray, IntArray, SparseRows
 from bayesift.filtering.stacked import ProfileStack
 from bayesift.filtering.strategies import Goal, Strategy, TargetCount, hash_uniform, query_reach
-from bayesift.filtering.vectors import DocumentVector
+from bayesift.filtering.vectors import DocumentVector, matrix_of, stacked
 from bayesift.kernels.filtering import (
     RELEVANT,
     ScannedPosterior,
@@ -78,7 +77,8 @@ class ProfileSettings:
         FlipNoise(self.kappa)
         if not 0 < self.prior_variance < math.inf or not self.cut >= 0:
             raise ValueError(
-                f"prior_variance must be above 0 and cut at least 0, got {self.prior_variance, self.cut}"
+                "prior_variance must be above 0 and cut at least 0, got "
+                f"{self.prior_variance, self.cut}"
             )
         if (
             self.n_epochs < 1
@@ -88,6 +88,9 @@ class ProfileSettings:
             raise ValueError("n_epochs, max_pending and max_terms must be at least 1")
         if self.model not in ("perceptron", "stack"):
             raise ValueError(f"model must be 'perceptron' or 'stack', got {self.model!r}")
+
+
+# Mean, covariance, pending updates, their weights, clock and deviations of a posterior
 
 
 class Found(NamedTuple):
@@ -101,7 +104,7 @@ class Found(NamedTuple):
 
 @dataclass
 class Counters:
-    """Numbers of documents retrieved, of these queried or drawn at random, judged, and learned again."""
+    """Numbers of documents retrieved, of these queried or drawn, judged, and learned again."""
 
     retrieved: int = 0
     queried: int = 0
@@ -111,7 +114,7 @@ class Counters:
 
 
 class Profile:
-    """One reader's topic: posterior, words, counts of judged documents, relevant documents, retrieval rule.
+    """One reader's topic: posterior, words, counts, relevant documents and retrieval rule.
 
     `FilterEngine.add_profile` creates one from a query, words, examples, or nothing.
 
@@ -135,7 +138,8 @@ class Profile:
     Examples
     --------
     >>> profile = Profile("grain", ProfileSettings(), prior={2: 1.0})
-    >>> profile.judge(DocumentVector("1", np.array([0, 2], dtype=np.int32), np.array([0.6, 0.8])), True)
+    >>> columns = np.array([0, 2], dtype=np.int32)
+    >>> profile.judge(DocumentVector("1", columns, np.array([0.6, 0.8])), True)
     >>> profile.probability(DocumentVector("2", np.array([2], dtype=np.int32), np.ones(1))) > 0.5
     True
     """
@@ -154,12 +158,12 @@ class Profile:
         self.likelihood = FlipNoise(settings.kappa)
         self.dynamics = Dynamics(settings.prior_variance)
         given = dict(sorted((prior or {}).items()))
-        self.terms: Array = np.fromiter(given, dtype=np.int32)
+        self.terms: IntArray = np.fromiter(given, dtype=np.int32)
         self.posterior = _posterior([bias, *given.values()], settings.prior_variance)
         self.stack = ProfileStack.empty() if settings.model == "stack" else None
         self.lookup = _lookup(self.terms)
-        self.relevant_counts: Array = np.zeros(0, dtype=np.int32)
-        self.irrelevant_counts: Array = np.zeros(0, dtype=np.int32)
+        self.relevant_counts: IntArray = np.zeros(0, dtype=np.int32)
+        self.irrelevant_counts: IntArray = np.zeros(0, dtype=np.int32)
         self.n_relevant = 0
         self.n_irrelevant = 0
         self.kept: list[DocumentVector] = []
@@ -168,7 +172,7 @@ class Profile:
         self.taught: dict[str, float] = {}
         self.paused = False
         self.counters = Counters()
-        self._rule: Array | None = None
+        self._rule: FloatArray | None = None
         self.set_threshold(settings.goal.threshold([], []))
 
     @property
@@ -188,17 +192,16 @@ class Profile:
         )
         self._forget_rule()
 
-    def set_terms(self, terms: Array) -> None:
+    def set_terms(self, terms: IntArray) -> None:
         """Set the columns of the weights after the bias."""
         self.terms = terms
         self.lookup = _lookup(terms)
         self._forget_rule()
 
     # ---- the batch phase
-    # -----------------------------------------------------------------------------------------
 
-    def learn_batch(self, X: sparse.csr_array, y: Array, ids: list[str] | None = None) -> None:
-        """Learn from labelled documents: select words, run several epochs, keep the relevant documents.
+    def learn_batch(self, X: SparseRows, y: BoolArray, ids: list[str] | None = None) -> None:
+        """Learn labelled documents: select words, run epochs, keep the relevant documents.
 
         The goal chooses the threshold in the first epoch, where each document is scored before it
         is learned.
@@ -227,7 +230,6 @@ class Profile:
         self.set_threshold(self.settings.goal.threshold(labels, probabilities))
 
     # ---- events
-    # --------------------------------------------------------------------------------------------------
 
     def count_retrieval(self, *, queried: bool) -> None:
         """Count a retrieval, which may change the rule."""
@@ -279,38 +281,37 @@ class Profile:
         A profile that has learned nothing yet also gets the bias of one that starts from words.
         """
         blank = not (self.n_terms or self.n_relevant or self.n_irrelevant)
-        places = np.asarray(columns, dtype=np.int32)
-        self._join(places[~np.isin(places, self.terms)])
+        indices = np.asarray(columns, dtype=np.int32)
+        self._join(indices[~np.isin(indices, self.terms)])
         change = np.zeros(1 + self.n_terms)
         change[0] = QUERY_BIAS if blank else 0.0
-        change[self.lookup[places]] = QUERY_STRENGTH * strength
+        change[self.lookup[indices]] = QUERY_STRENGTH * strength
         self.posterior.move_prior(change, self.dynamics)
         self.taught[word] = strength
         self._forget_rule()
 
     # ---- scores
-    # --------------------------------------------------------------------------------------------------
 
     def field(self, document: DocumentVector) -> tuple[float, float]:
-        """Mean and variance of a document's field."""
+        """Compute mean and variance of a document's field."""
         mean, variance = self.posterior.fields(self._row(document))[:, 0]
         return float(mean), float(variance)
 
     def probability(self, document: DocumentVector) -> float:
-        """The probability that a document is relevant."""
+        """Compute the probability that a document is relevant."""
         return float(self.probabilities(_whole_row(document))[0])
 
-    def probabilities(self, X: sparse.csr_array) -> Array:
-        """The probability that each document is relevant."""
+    def probabilities(self, X: SparseRows) -> FloatArray:
+        """Compute the probability that each document is relevant."""
         if self.stack is not None:
-            relevant: Array = expit(self.scores(X))
+            relevant: FloatArray = expit(self.scores(X))
             return relevant
         return self.likelihood.predictive(*self.posterior.fields(restricted(X, self.lookup)))
 
-    def scores(self, X: sparse.csr_array) -> Array:
-        """Mean over standard deviation of each document's field, or the log odds of the stack.
+    def scores(self, X: SparseRows) -> FloatArray:
+        """Compute mean over standard deviation of each field, or the log odds of the stack.
 
-        Probabilities' order.
+        They are in the order of the probabilities.
         """
         scores = np.empty(X.shape[0])
         for start in range(0, X.shape[0], _BLOCK):
@@ -321,8 +322,8 @@ class Profile:
             )
         return scores
 
-    def scan(self, rows: sparse.csr_array, start: int, draws: Array | None = None) -> Found | None:
-        """The next document to retrieve, from a row on; None without one."""
+    def scan(self, rows: SparseRows, start: int, draws: FloatArray | None = None) -> Found | None:
+        """Find the next document to retrieve, from a row on; None at the end."""
         if self.stack is None:
             return self._scan(rows, start, draws)
         queries = self.strategy.query is not None
@@ -332,8 +333,8 @@ class Profile:
         )
         return asked if relevant is None else relevant
 
-    def _next_relevant(self, rows: sparse.csr_array, start: int, stop: int) -> Found | None:
-        """The first document of some rows whose probability by the stack is above the threshold."""
+    def _next_relevant(self, rows: SparseRows, start: int, stop: int) -> Found | None:
+        """Find the first document of some rows whose probability is above the threshold."""
         size = _FIRST_SCANNED
         while start < stop:
             block = _rows_between(rows, start, min(start + size, stop))
@@ -350,8 +351,8 @@ class Profile:
             start, size = start + size, min(2 * size, _BLOCK)
         return None
 
-    def _scan(self, rows: sparse.csr_array, start: int, draws: Array | None) -> Found | None:
-        """The same by the posterior alone; nothing counts as relevant where there is a stack."""
+    def _scan(self, rows: SparseRows, start: int, draws: FloatArray | None) -> Found | None:
+        """Scan by the posterior alone; nothing counts as relevant where there is a stack."""
         documents, likelihood = (rows.indptr, rows.indices, rows.data), self.likelihood.parameters
         rule, posterior, gain = (
             self._rule_now(),
@@ -367,17 +368,16 @@ class Profile:
             return None
         return Found(row, why, float(self._found[0]), float(self._found[1]))
 
-    def draws(self, ids: list[str]) -> Array | None:
-        """The uniform number of each document; None if the strategy draws none."""
+    def draws(self, ids: list[str]) -> FloatArray | None:
+        """Draw the uniform number of each document; None if the strategy draws none."""
         if self.strategy.rate(self.counters.retrieved) <= 0:
             return None
         return np.array([hash_uniform(self.strategy.seed, self.name, name) for name in ids])
 
     # ---- parts
-    # ---------------------------------------------------------------------------------------------------
 
     def _past_relevant(self) -> DocumentVector:
-        """A relevant document to learn again: the next in turn, or one drawn at random."""
+        """Choose a relevant document to learn again: the next in turn, or one at random."""
         number = self.counters.retrained
         self.counters.retrained += 1
         half_life = self.strategy.half_life
@@ -405,18 +405,18 @@ class Profile:
             columns = columns[: max(self.settings.max_terms - self.n_terms, 0)]
         self._join(columns)
 
-    def _join(self, columns: Array) -> None:
+    def _join(self, columns: IntArray) -> None:
         """Give words a weight, at the prior."""
         if len(columns):
             self.posterior.grow(1 + self.n_terms + len(columns), self.dynamics)
             self.set_terms(np.concatenate([self.terms, columns]))
 
-    def _row(self, document: DocumentVector) -> sparse.csr_array:
+    def _row(self, document: DocumentVector) -> SparseRows:
         columns = document.columns
         known = columns < len(self.lookup)
         local = self.lookup[columns[known]]
         kept = local >= 0
-        return _rows(
+        return matrix_of(
             np.array([0, 1 + np.count_nonzero(kept)], dtype=np.int64),
             np.concatenate([np.zeros(1, dtype=np.int32), local[kept]]),
             np.concatenate([np.ones(1), document.weights[known][kept]]),
@@ -427,8 +427,8 @@ class Profile:
         self._rule = None
         self._scanned: ScannedPosterior | None = None
 
-    def _rule_now(self) -> Array:
-        """The retrieval rule after the documents retrieved so far."""
+    def _rule_now(self) -> FloatArray:
+        """Return the retrieval rule after the documents retrieved so far."""
         if self._rule is None:
             n = self.counters.retrieved
             theta = self.strategy.theta(n)
@@ -441,7 +441,7 @@ class Profile:
         return self._rule
 
     def _scanned_now(self) -> ScannedPosterior:
-        """What a scan reads of the posterior, and its work space."""
+        """Return what a scan reads of the posterior, and its work space."""
         if self._scanned is None:
             arrays = self.posterior.to_content()
             covariance, pending, weights, clock = (
@@ -456,10 +456,10 @@ class Profile:
             self._region = self._region_now()
         return self._scanned
 
-    def _region_now(self) -> tuple[Array, Array]:
-        """The region of interest as a scan reads it: C r / s_r and h_r / s_r of its documents.
+    def _region_now(self) -> tuple[FloatArray, FloatArray]:
+        """Return the region as a scan reads it: C r / s_r and h_r / s_r of its documents.
 
-        Empty without one.
+        It is empty without a region.
         """
         documents = self.kept[-REGION_SIZE:] if self.strategy.query == "region" else []
         rows = [self._row(document) for document in documents]
@@ -472,31 +472,28 @@ class Profile:
         return products / deviations[:, np.newaxis], means / deviations
 
 
-def row_vector(X: sparse.csr_array, row: int, name: str) -> DocumentVector:
-    """A copy of one row as a document."""
+def row_vector(X: SparseRows, row: int, name: str) -> DocumentVector:
+    """Copy one row as a document."""
     part = slice(X.indptr[row], X.indptr[row + 1])
     return DocumentVector(name, X.indices[part].astype(np.int32), X.data[part].copy())
 
 
-def _whole_row(document: DocumentVector) -> sparse.csr_array:
-    """A document over all columns."""
-    indptr = np.array([0, len(document.columns)], dtype=np.int64)
-    return _rows(
-        indptr, document.columns, document.weights, int(document.columns.max(initial=0)) + 1
-    )
+def _whole_row(document: DocumentVector) -> SparseRows:
+    """Make a document over all columns."""
+    return stacked([document], int(document.columns.max(initial=0)) + 1)
 
 
-def _rows_between(X: sparse.csr_array, start: int, stop: int) -> sparse.csr_array:
-    """Some rows, which share their entries with X."""
+def _rows_between(X: SparseRows, start: int, stop: int) -> SparseRows:
+    """Take some rows, which share their entries with X."""
     part = slice(X.indptr[start], X.indptr[stop])
-    return _rows(
+    return matrix_of(
         X.indptr[start : stop + 1] - X.indptr[start], X.indices[part], X.data[part], X.shape[1]
     )
 
 
-def _ratios(means: Any, variances: Any) -> Array:
-    """Mean over standard deviation of fields."""
-    ratios: Array = np.atleast_1d(means) / np.sqrt(np.atleast_1d(variances))
+def _ratios(means: Any, variances: Any) -> FloatArray:
+    """Compute mean over standard deviation of fields."""
+    ratios: FloatArray = np.atleast_1d(means) / np.sqrt(np.atleast_1d(variances))
     return ratios
 
 
@@ -505,26 +502,28 @@ def _posterior(mean: list[float], variance: float) -> FullPosterior:
     return FullPosterior(**{**prior, "mean": np.array(mean, dtype=np.float64)})
 
 
-def _lookup(terms: Array) -> Array:
+def _lookup(terms: IntArray) -> IntArray:
     lookup = np.full(int(terms.max(initial=-1)) + 1, -1, dtype=np.int32)
     lookup[terms] = np.arange(1, len(terms) + 1, dtype=np.int32)
     return lookup
 
 
-def _deviations(covariance: Array, pending: Array, weights: Array, clock: Array) -> Array:
-    """Standard deviations of the weights.
+def _deviations(
+    covariance: FloatArray, pending: FloatArray, weights: FloatArray, clock: FloatArray
+) -> FloatArray:
+    """Compute standard deviations of the weights.
 
     The smallest increase over rounding keeps them a bound.
     """
     count = int(clock[0])
     waiting = weights[:count] @ pending[:count] ** 2
     variances = clock[1] * (np.diagonal(covariance) + waiting) + clock[2]
-    deviations: Array = np.sqrt(np.maximum(variances, 0.0)) * (1 + 1e-12)
+    deviations: FloatArray = np.sqrt(np.maximum(variances, 0.0)) * (1 + 1e-12)
     return deviations
 
 
-def restricted(X: sparse.csr_array, lookup: Array) -> sparse.csr_array:
-    """Rows over a profile's weights, the bias first; `lookup` is the profile's."""
+def restricted(X: SparseRows, lookup: IntArray) -> SparseRows:
+    """Restrict rows to a profile's weights, the bias first; `lookup` is the profile's."""
     wide = np.full(X.shape[1], -1, dtype=np.int32)
     wide[: len(lookup)] = lookup[: X.shape[1]]
     local = wide[X.indices]
@@ -532,24 +531,18 @@ def restricted(X: sparse.csr_array, lookup: Array) -> sparse.csr_array:
     ends = np.concatenate([[0], np.cumsum(kept)])[X.indptr] + np.arange(X.shape[0] + 1)
     columns = np.zeros(ends[-1], dtype=np.int32)
     values = np.ones(ends[-1])
-    places = np.delete(np.arange(ends[-1]), ends[:-1])
-    columns[places], values[places] = local[kept], X.data[kept]
-    return _rows(ends.astype(np.int64), columns, values, 1 + int(lookup.max(initial=0)))
+    indices = np.delete(np.arange(ends[-1]), ends[:-1])
+    columns[indices], values[indices] = local[kept], X.data[kept]
+    return matrix_of(ends.astype(np.int64), columns, values, 1 + int(lookup.max(initial=0)))
 
 
-def _rows(indptr: Array, indices: Array, data: Array, width: int) -> sparse.csr_array:
-    rows = sparse.csr_array((len(indptr) - 1, width))
-    rows.indptr, rows.indices, rows.data = indptr, indices, data
-    return rows
-
-
-def _n_log_n(n: int) -> Array:
-    """The values k ln k for k = 0, 1, ... up to n at least."""
+def _n_log_n(n: int) -> FloatArray:
+    """Return the values k ln k for k = 0, 1, ... up to n at least."""
     return _table(1 << n.bit_length())
 
 
 @cache
-def _table(size: int) -> Array:
+def _table(size: int) -> FloatArray:
     numbers = np.arange(size, dtype=np.float64)
-    values: Array = xlogy(numbers, numbers)
+    values: FloatArray = xlogy(numbers, numbers)
     return values

@@ -1,31 +1,18 @@
-"""A filter in a pipe: profiles from a YAML file, JSON lines in (documents, judgements), JSON lines out (retrievals).
+"""Run a filter in a pipe: profiles of a YAML file, JSON lines in, JSON lines out.
 
-    background: news.jsonl          # texts to count words in, an object with "text" per line;
-    optional stemmer: porter                 # optional, as are stop_words and everything below but
-    the name profiles:
-      - name: grain
-        query: wheat, corn and barley harvests and exports
-        expand: true                # also words of similar meaning, by the vectors of the extra
-        embeddings words: {tonne: 0.5, football: -2}
-        examples: grain.jsonl       # {"text": ..., "relevant": true} per line, learned in this
-        order strategy: +rel+ig           # plain, +rel, +ig, +roi, +rnd, +rel+ig, +rel+roi
-        goal: {target: 50}          # or {utility: [[0, -1], [0, 2]]}, {precision: 0.8}, {recall:
-        0.9} settings: {max_terms: 500}  # any of ProfileSettings
-        options: {gain: exact}      # any of Strategy
+Input lines are documents and judgements; output lines are retrievals.
 
 Lines of input:
 
-    {"id": "17", "title": ..., "text": ...}                                  a document
-    {"judge": {"profile": "grain", "id": "17", "relevant": true}}            a judgement; with
-    "text" for a document
-                                                                             that was not retrieved
-    {"undo": {"profile": "grain", "id": "17"}}                               takes a judgement back
-    {"teach": {"profile": "grain", "word": "tonnes", "strength": 0.5}}       the strength of a word,
-    below 0 if it
-                                                                             speaks against; 0 takes
-                                                                             it back
-    {"pause": {"profile": "grain"}}, {"resume": {"profile": "grain"}}        nothing is retrieved in
-    between
+    {"id": "17", "title": ..., "text": ...}                              a document
+    {"judge": {"profile": "grain", "id": "17", "relevant": true}}        a judgement (1)
+    {"undo": {"profile": "grain", "id": "17"}}                           takes a judgement back
+    {"teach": {"profile": "grain", "word": "tonnes", "strength": 0.5}}   strength of a word (2)
+    {"pause": {"profile": "grain"}}                                      nothing is retrieved until
+    {"resume": {"profile": "grain"}}                                     the profile is resumed
+
+(1) with "text" for a document that was not retrieved; (2) below 0 if it speaks against relevance,
+0 takes it back.
 
 The output has a line for every retrieval:
 
@@ -73,7 +60,7 @@ _PROFILE = {
 
 
 def engine_of(path: str | Path) -> FilterEngine:
-    """The engine of a YAML file of profiles; files that it names are relative to it.
+    """Make the engine of a YAML file of profiles; files that it names are relative to it.
 
     Examples
     --------
@@ -84,64 +71,64 @@ def engine_of(path: str | Path) -> FilterEngine:
     ...     sorted(engine_of(file).profiles)
     ['grain']
     """
-    place = Path(path)
-    described = _read_yaml(place)
-    _only(described, _TOP, place)
+    file = Path(path)
+    described = _read_yaml(file)
+    _only(described, _TOP, file)
     entries = described.get("profiles")
     if not isinstance(entries, list) or not entries:
-        raise DataError("must list profiles", file=place)
+        raise DataError("must list profiles", file=file)
     try:
-        engine = FilterEngine(_space(described, place))
+        engine = FilterEngine(_space(described, file))
         for entry in entries:
-            _add(engine, entry, place)
+            _add(engine, entry, file)
     except (TypeError, ValueError) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(str(error), file=place) from error
+        raise DataError(str(error), file=file) from error
     return engine
 
 
-def _space(described: Mapping[str, Any], place: Path) -> VectorSpace:
+def _space(described: Mapping[str, Any], file: Path) -> VectorSpace:
     options = {name: described[name] for name in ("stemmer", "stop_words") if name in described}
     background = described.get("background")
     if background is None:
         return VectorSpace(idf="running", **options)
     space = VectorSpace(idf="fixed", **options)
     space.learn_background(
-        record["text"] for record in _records(place.parent / str(background), {"text": str})
+        record["text"] for record in _records(file.parent / str(background), {"text": str})
     )
     return space
 
 
-def _add(engine: FilterEngine, entry: Any, place: Path) -> None:
+def _add(engine: FilterEngine, entry: Any, file: Path) -> None:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-        raise DataError("every profile needs a name", file=place)
-    _only(entry, _PROFILE, place)
+        raise DataError("every profile needs a name", file=file)
+    _only(entry, _PROFILE, file)
     examples = []
     if entry.get("examples") is not None:
-        records = _records(place.parent / str(entry["examples"]), {"text": str, "relevant": bool})
+        records = _records(file.parent / str(entry["examples"]), {"text": str, "relevant": bool})
         examples = [(record["text"], record["relevant"]) for record in records]
     add_described(engine, {**entry, "examples": examples})
 
 
-def _read_yaml(place: Path) -> dict[str, Any]:
+def _read_yaml(file: Path) -> dict[str, Any]:
     import yaml
 
     try:
-        described = yaml.safe_load(place.read_text(encoding="utf-8"))
+        described = yaml.safe_load(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise DataError("no such file", file=place) from None
+        raise DataError("no such file", file=file) from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise DataError(
-            f"cannot be read as YAML ({' '.join(str(error).split())})", file=place
+            f"cannot be read as YAML ({' '.join(str(error).split())})", file=file
         ) from error
     if not isinstance(described, dict):
-        raise DataError("must list profiles", file=place)
+        raise DataError("must list profiles", file=file)
     return described
 
 
 def _records(path: Path, wanted: Mapping[str, type]) -> Iterator[dict[str, Any]]:
-    """JSON objects, one per line, with fields of these types."""
+    """Read JSON objects, one per line, with fields of these types."""
     try:
         with path.open(encoding="utf-8") as stream:
             for number, line in enumerate(stream, 1):
@@ -162,11 +149,11 @@ def _records(path: Path, wanted: Mapping[str, type]) -> Iterator[dict[str, Any]]
         raise DataError(f"cannot be read ({error.strerror})", file=path) from error
 
 
-def _only(given: Mapping[str, Any], known: set[str], place: Path) -> None:
+def _only(given: Mapping[str, Any], known: set[str], file: Path) -> None:
     unknown = sorted(map(str, given.keys() - known))
     if unknown:
         raise DataError(
-            f"unknown key {unknown[0]!r}; known are: {', '.join(sorted(known))}", file=place
+            f"unknown key {unknown[0]!r}; known are: {', '.join(sorted(known))}", file=file
         )
 
 
@@ -214,9 +201,9 @@ class FilterRun:
         self.n_retrieved = 0
 
     def feed(self, lines: Iterable[str], *, skip: int = 0) -> Iterator[str]:
-        """Lines of output, each to be written before the next is requested.
+        """Yield lines of output, each to be written before the next is requested.
 
-        A checkpoint at the start and the end.
+        A checkpoint is written at the start and at the end.
 
         The first `skip` lines of input are ignored, because an earlier run read them.
         """
@@ -296,7 +283,7 @@ def _output_line(event: Retrieved) -> str:
 
 
 def _parsed(line: str, number: int) -> Document | tuple[str, dict[str, Any]] | None:
-    """A document, or a command with its name; None for an empty line."""
+    """Parse a document, or a command with its name; None for an empty line."""
     if not line.strip():
         return None
     try:
@@ -331,7 +318,7 @@ def _checked_command(
 
 
 def _name(given: Any) -> str | None:
-    """An id as text; numbers are accepted."""
+    """Return an id as text; numbers are accepted."""
     if isinstance(given, bool) or not isinstance(given, str | int):
         return None
     return str(given) or None

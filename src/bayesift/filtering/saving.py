@@ -2,7 +2,8 @@
 
     FOLDER/start             profiles as they were added, and the words known then; written once
     FOLDER/checkpoint.zip    profiles and words after a number of events; one file, so that it is
-    replaced atomically FOLDER/events.jsonl      all events
+                             replaced atomically
+    FOLDER/events.jsonl      all events, a journal
 
 Start and events determine the filter; the checkpoint only saves time. `open_filter` reads the
 checkpoint and applies the events after it or, when the same input will be read again, removes them.
@@ -24,6 +25,7 @@ from bayesift.errors import DataError
 from bayesift.filtering.engine import Filter, FilterEngine, Replay
 from bayesift.filtering.events import Event, EventLog, ProfileState, event_record, recorded_event
 from bayesift.filtering.vectors import VectorSpace
+from bayesift.journal import Journal, JournalEnd
 from bayesift.model_file import ModelContent, load_model, save_model
 from bayesift.state import decode_fitted, encode, storable
 
@@ -42,7 +44,7 @@ class OutputMark:
 
     @classmethod
     def of(cls, stream: IO[str]) -> Self | None:
-        """The mark of a stream; None if it is not a regular file."""
+        """Return the mark of a stream; None if it is not a regular file."""
         stream.flush()
         found = _file_behind(stream)
         return None if found is None else cls(found.st_dev, found.st_ino, found.st_size)
@@ -66,11 +68,11 @@ class OutputMark:
 
     def _post_load(self) -> None:
         if min(self.device, self.inode, self.size) < 0:
-            raise DataError("output is no file and its length")
+            raise DataError("output is not a file and its length")
 
 
 def _file_behind(stream: IO[str]) -> os.stat_result | None:
-    """The regular file behind a stream, if there is one."""
+    """Return the status of the regular file behind a stream, if there is one."""
     try:
         found = os.fstat(stream.fileno())
     except OSError:  # a stream in memory has no number
@@ -79,19 +81,28 @@ def _file_behind(stream: IO[str]) -> os.stat_result | None:
 
 
 class FileLog(EventLog):
-    """Events in a file of JSON lines; nothing is held in memory.
+    """Events in a journal; nothing is held in memory.
 
-    Vectors are written as words and weights, so that the file does not depend on columns. An
-    incomplete last line (after a crash) is removed when the file is opened, as are all events after
-    the first `keep`. `position` is the number of input lines read, written with every event.
+    Vectors are written as words and weights, so that the file does not depend on columns. All
+    events after the first `keep` are removed. `position` is the number of input lines read, written
+    with every event.
     """
 
-    def __init__(self, path: str | Path, space: VectorSpace, *, keep: int | None = None) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        space: VectorSpace,
+        *,
+        expected: JournalEnd | None = None,
+        keep: int | None = None,
+    ) -> None:
         self.path = Path(path)
         self._space = space
         self.position = 0
-        self._length = _repair(self.path, keep)
-        self._stream: IO[str] = self.path.open("a", encoding="utf-8")
+        # Events wait for the disk at checkpoints only: input that was lost can be read again.
+        self._journal = Journal(
+            self.path, writing=True, durable=False, keep=keep, expected=expected
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -100,64 +111,56 @@ class FileLog(EventLog):
         self.close()
 
     def __len__(self) -> int:
-        return self._length
+        return self._journal.end.n_entries
+
+    @property
+    def end(self) -> JournalEnd:
+        """The number of events and the digest of the last one."""
+        return self._journal.end
+
+    @property
+    def note(self) -> str:
+        """What was repaired when the log was opened; empty if nothing was."""
+        return self._journal.note
 
     def extend(self, events: Iterable[Event]) -> None:
         """Append events, each with the number of input lines read (`position`)."""
+        contents = []
         for event in events:
             record = {**event_record(event, self._space), "position": self.position}
-            self._stream.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
-            self._length += 1
-        self._stream.flush()
+            contents.append(json.dumps(record, ensure_ascii=False, allow_nan=False).encode())
+        self._journal.append(contents)
 
     def of_profile(self, profile: str) -> Iterator[Event]:
-        """The events of one profile, in order."""
+        """Read the events of one profile, in order."""
         # Lines of other profiles are not parsed; another program may have escaped the name.
-        name = json.dumps(profile, ensure_ascii=False)
-        lines = (line for line in self._lines() if name in line[1] or "\\u" in line[1])
-        found = (_read_event(text, self._space, self.path, number)[0] for number, text in lines)
-        return (event for event in found if event.profile == profile)
+        name = json.dumps(profile, ensure_ascii=False).encode()
+        for line, content in self._journal.entries():
+            if name in content or b"\\u" in content:
+                event, _ = _read_event(content, self._space, self.path, line)
+                if event.profile == profile:
+                    yield event
 
     def events(self, start: int = 0) -> Iterator[tuple[Event, int]]:
-        """Events after the first `start`, each with the number of input lines read until then."""
-        for number, text in self._lines():
-            if number > start:
-                yield _read_event(text, self._space, self.path, number)
+        """Read events after the first `start`, each with the number of input lines read by then."""
+        for line, content in islice(self._journal.entries(), start, None):
+            yield _read_event(content, self._space, self.path, line)
 
-    def _lines(self) -> Iterator[tuple[int, str]]:
-        with self.path.open(encoding="utf-8") as stream:
-            yield from enumerate(stream, 1)
+    def sync(self) -> None:
+        """Wait until all events are on the disk."""
+        self._journal.sync()
 
     def close(self) -> None:
         """Close the file."""
-        self._stream.close()
+        self._journal.close()
 
 
-def _read_event(text: str, space: VectorSpace, path: Path, line: int) -> tuple[Event, int]:
+def _read_event(content: bytes, space: VectorSpace, path: Path, line: int) -> tuple[Event, int]:
     try:
-        record = json.loads(text)
+        record = json.loads(content)
         return recorded_event(record, space), int(record["position"])
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise DataError(f"not an event of a filter ({error})", file=path, line=line) from error
-
-
-def _repair(path: Path, keep: int | None) -> int:
-    """Remove an incomplete last line and all lines after the first `keep`.
-
-    Returns the number of lines.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a+b") as stream:
-            stream.seek(0)
-            lines = end = 0
-            for line in islice(stream, keep):
-                if line.endswith(b"\n"):
-                    lines, end = lines + 1, end + len(line)
-            stream.truncate(end)
-    except OSError as error:
-        raise DataError(f"cannot be written ({error.strerror})", file=path) from error
-    return lines
 
 
 @dataclass
@@ -174,19 +177,21 @@ class OpenFilter(Filter):
 
 def create_filter(folder: str | Path, engine: FilterEngine) -> OpenFilter:
     """Create the folder of a filter: its profiles are written, its events go to the log there."""
-    place = Path(folder)
-    if (place / START).exists():
-        raise DataError("there is already a filter in this folder", file=place)
-    save_model(filter_content(engine.space, list(engine.starts.values()), 0, 0), place / START)
-    return OpenFilter(engine, FileLog(place / EVENTS, engine.space))
+    path = Path(folder)
+    if (path / START).exists():
+        raise DataError("there is already a filter in this folder", file=path)
+    save_model(filter_content(engine.space, list(engine.starts.values()), 0, 0), path / START)
+    return OpenFilter(engine, FileLog(path / EVENTS, engine.space))
 
 
 def save_checkpoint(
     folder: str | Path, engine: FilterEngine, log: FileLog, output: OutputMark | None = None
 ) -> None:
     """Write the state after all events so far, and the position in the output."""
+    log.sync()
     states = [ProfileState.of(profile) for profile in engine.profiles.values()]
     content = filter_content(engine.space, states, len(log), log.position, output)
+    content.header["log_digest"] = log.end.digest
     save_model(content, Path(folder) / CHECKPOINT, compressed=False)
 
 
@@ -196,11 +201,11 @@ def open_filter(folder: str | Path, *, roll_back: bool = False) -> OpenFilter:
     `roll_back` removes the events after the checkpoint, because the input after it will be read
     again.
     """
-    place = Path(folder)
-    for unfinished in place.glob(f".{CHECKPOINT}.*"):
+    path = Path(folder)
+    for unfinished in path.glob(f".{CHECKPOINT}.*"):
         unfinished.unlink()
-    start = read_content(place / START)
-    latest = read_content(place / CHECKPOINT) if (place / CHECKPOINT).exists() else start
+    start = read_content(path / START)
+    latest = read_content(path / CHECKPOINT) if (path / CHECKPOINT).exists() else start
     engine = FilterEngine(space=latest.space)
     for state in start.states:
         engine.starts[state.name] = state
@@ -208,10 +213,12 @@ def open_filter(folder: str | Path, *, roll_back: bool = False) -> OpenFilter:
         profile = state.profile()
         if profile.name not in engine.starts:
             raise DataError(
-                f"the checkpoint has a profile {profile.name!r} that never started", file=place
+                f"the checkpoint has a profile {profile.name!r} that never started", file=path
             )
         engine.profiles[profile.name] = profile
-    log = FileLog(place / EVENTS, engine.space, keep=latest.n_events if roll_back else None)
+    expected = JournalEnd(latest.n_events, latest.log_digest)
+    keep = latest.n_events if roll_back else None
+    log = FileLog(path / EVENTS, engine.space, expected=expected, keep=keep)
     try:
         log.position = _catch_up(engine, log, latest)
     except BaseException:
@@ -221,19 +228,18 @@ def open_filter(folder: str | Path, *, roll_back: bool = False) -> OpenFilter:
 
 
 class FilterContent(NamedTuple):
-    """Content of a file: profiles and words, after numbers of events and input lines, and the end of the output."""
+    """Profiles and words after so many events and input lines, the ends of output and log."""
 
     space: VectorSpace
     states: list[ProfileState]
     n_events: int
     position: int
     output: OutputMark | None
+    log_digest: str
 
 
 def _catch_up(engine: FilterEngine, log: FileLog, latest: FilterContent) -> int:
     """Apply the events after the checkpoint; returns the number of input lines read."""
-    if latest.n_events > len(log):
-        raise DataError("the log has fewer events than the checkpoint", file=log.path)
     position, replay = latest.position, Replay(engine)
     for event, read in log.events(latest.n_events):
         position = max(position, read)
@@ -253,7 +259,7 @@ def filter_content(
     position: int = 0,
     output: OutputMark | None = None,
 ) -> ModelContent:
-    """Profiles and the words of their space, as a model file holds them."""
+    """Lay out profiles and the words of their space as a model file holds them."""
     parameters, arrays, words = space.get_state()
     header: dict[str, Any] = {
         "kind": KIND,
@@ -264,13 +270,13 @@ def filter_content(
         "profiles": [state.header for state in states],
     }
     numbers = {f"space.{name}": array for name, array in arrays.items()}
-    for place, state in enumerate(states):
-        numbers |= {f"{place}.{name}": array for name, array in state.arrays.items()}
+    for number, state in enumerate(states):
+        numbers |= {f"{number}.{name}": array for name, array in state.arrays.items()}
     return ModelContent(header, numbers, {"words": words})
 
 
 def read_content(path: Path) -> FilterContent:
-    """The inverse of `filter_content`; raises `DataError` for an invalid file."""
+    """Read what `filter_content` laid out; raises `DataError` for an invalid file."""
     content = load_model(path)
     header = content.header
     try:
@@ -280,7 +286,7 @@ def read_content(path: Path) -> FilterContent:
         space = VectorSpace.from_state(header["space"], space_arrays, content.lists["words"])
         profiles = enumerate(header["profiles"])
         states = [
-            ProfileState(profile, _part(content.arrays, place)) for place, profile in profiles
+            ProfileState(profile, _part(content.arrays, number)) for number, profile in profiles
         ]
         names = [state.name for state in states]
         if len(set(names)) != len(names):
@@ -291,7 +297,12 @@ def read_content(path: Path) -> FilterContent:
             else decode_fitted(header["output"], {}, OutputMark)
         )
         return FilterContent(
-            space, states, int(header["n_events"]), int(header["position"]), output
+            space,
+            states,
+            int(header["n_events"]),
+            int(header["position"]),
+            output,
+            str(header.get("log_digest", "")),
         )
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, DataError):
@@ -299,8 +310,8 @@ def read_content(path: Path) -> FilterContent:
         raise DataError(f"not a filter ({error})", file=path) from error
 
 
-def _part(arrays: dict[str, Any], place: int) -> dict[str, Any]:
-    prefix = f"{place}."
+def _part(arrays: dict[str, Any], number: int) -> dict[str, Any]:
+    prefix = f"{number}."
     return {
         name.removeprefix(prefix): array
         for name, array in arrays.items()

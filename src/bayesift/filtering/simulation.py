@@ -1,4 +1,4 @@
-"""Simulated streams: every document is judged as soon as it is retrieved, by the labels of a corpus."""
+"""Simulate streams: each retrieved document is judged at once, by the labels of a corpus."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.filtering.engine import in_front
 from bayesift.filtering.events import REASONS, ProfileState
 from bayesift.filtering.profile import Profile, ProfileSettings, row_vector
 from bayesift.filtering.strategies import Strategy
-from bayesift.filtering.vectors import VectorSpace
+from bayesift.filtering.vectors import VectorSpace, matrix_of
 from bayesift.records import Corpus
 from bayesift.text import TermVectorizer
 
@@ -32,18 +32,18 @@ class TopicRun:
     rows, why, relevant : of each retrieved document: its row, index into `REASONS`, whether it is
         relevant
     n_terms, start_terms : words of the profile after each judgement, and before the stream
-    places : ranks (from 1) of all relevant documents when the retrieved ones are read first, then
+    ranks : ranks (from 1) of all relevant documents when the retrieved ones are read first, then
         the others by their probability under the final profile
     """
 
     topic: str
     n_relevant: int
-    rows: Array
-    why: Array
-    relevant: Array
-    n_terms: Array
+    rows: IntArray
+    why: IntArray
+    relevant: BoolArray
+    n_terms: IntArray
     start_terms: int
-    places: Array
+    ranks: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Simulation:
     """
 
     name: str
-    truth: sparse.csr_array
+    truth: SparseRows
     topics: tuple[str, ...]
     n_batch: int
     target: int = 50
@@ -67,8 +67,8 @@ class Simulation:
         n_documents: int = self.truth.shape[0]
         return n_documents
 
-    def decisions(self, strategy: str) -> sparse.csr_array:
-        """Documents of the stream x topics, 1 where retrieved."""
+    def decisions(self, strategy: str) -> SparseRows:
+        """Return documents of the stream x topics, 1 where retrieved."""
         runs = self.runs[strategy]
         rows = np.concatenate([run.rows for run in runs])
         columns = np.repeat(np.arange(len(runs)), [len(run.rows) for run in runs])
@@ -87,10 +87,10 @@ class Stream:
     of the batch.
     """
 
-    batch: sparse.csr_array
-    documents: sparse.csr_array
-    batch_labels: sparse.csr_array
-    labels: sparse.csr_array
+    batch: SparseRows
+    documents: SparseRows
+    batch_labels: SparseRows
+    labels: SparseRows
     topics: tuple[str, ...]
     ids: list[str]
     name: str = ""
@@ -194,9 +194,9 @@ def simulate(
         stream.name, stream.labels, stream.topics, stream.batch.shape[0], target, runs
     )
     truth, batch_truth = stream.labels.tocsc(), stream.batch_labels.tocsc()
-    for place, topic in enumerate(stream.topics):
-        labels = _column(truth, place)
-        start = ProfileState.of(_started(topic, base, stream, _column(batch_truth, place)))
+    for column, topic in enumerate(stream.topics):
+        labels = _column(truth, column)
+        start = ProfileState.of(_started(topic, base, stream, _column(batch_truth, column)))
         for name, kind in kinds.items():
             n_stream = stream.documents.shape[0]
             strategy = replace(
@@ -205,18 +205,17 @@ def simulate(
             profile = start.with_settings(replace(base, strategy=strategy)).profile()
             runs[name].append(play(profile, stream.documents, labels, stream.ids))
         if progress is not None:
-            progress(place + 1)
+            progress(column + 1)
     return result
 
 
 def play(
-    profile: Profile, documents: sparse.csr_array, labels: Array, ids: Sequence[str]
+    profile: Profile, documents: SparseRows, labels: BoolArray, ids: Sequence[str]
 ) -> TopicRun:
     """Run one profile over a stream; what it retrieves is judged at once."""
     start_terms = profile.n_terms
-    hits: list[
-        tuple[int, int, int]
-    ] = []  # row, reason, and words of the profile after the judgement
+    # Row, reason, and words of the profile after the judgement
+    hits: list[tuple[int, int, int]] = []
     draws = profile.draws(list(ids))
     hit = profile.scan(documents, 0, draws)
     while hit is not None:
@@ -226,26 +225,26 @@ def play(
         hits.append((hit.row, reason, profile.n_terms))
         hit = profile.scan(documents, hit.row + 1, draws)
     rows, why, n_terms = np.array(hits, dtype=np.int64).reshape(-1, 3).T.copy()
-    places = _places(profile, documents, labels, rows)
+    ranks = _ranks(profile, documents, labels, rows)
     return TopicRun(
-        profile.name, int(labels.sum()), rows, why, labels[rows], n_terms, start_terms, places
+        profile.name, int(labels.sum()), rows, why, labels[rows], n_terms, start_terms, ranks
     )
 
 
-def _places(
-    profile: Profile, documents: sparse.csr_array, labels: Array, retrieved: Array
-) -> Array:
-    """Ranks of the relevant documents when the retrieved ones are read first, then the others by probability."""
+def _ranks(
+    profile: Profile, documents: SparseRows, labels: BoolArray, retrieved: IntArray
+) -> IntArray:
+    """Rank the relevant documents if retrieved ones are read first, others by probability."""
     others = np.setdiff1d(np.arange(len(labels)), retrieved, assume_unique=True)
     order = np.concatenate(
         [retrieved, others[np.argsort(-profile.scores(documents)[others], kind="stable")]]
     )
-    places: Array = np.flatnonzero(labels[order]) + 1
-    return places
+    ranks: IntArray = np.flatnonzero(labels[order]) + 1
+    return ranks
 
 
-def _started(topic: str, settings: ProfileSettings, stream: Stream, labels: Array) -> Profile:
-    """A profile after the batch phase; a topic statement is one more relevant document."""
+def _started(topic: str, settings: ProfileSettings, stream: Stream, labels: BoolArray) -> Profile:
+    """Make a profile after the batch phase; a topic statement is one more relevant document."""
     profile = Profile(topic, settings)
     X, y = stream.batch, labels
     if topic in stream.statements:
@@ -254,14 +253,14 @@ def _started(topic: str, settings: ProfileSettings, stream: Stream, labels: Arra
     return profile
 
 
-def _column(matrix: sparse.csc_array, place: int) -> Array:
+def _column(matrix: sparse.csc_array, column: int) -> BoolArray:
     members = np.zeros(matrix.shape[0], dtype=bool)
-    members[matrix.indices[matrix.indptr[place] : matrix.indptr[place + 1]]] = True
+    members[matrix.indices[matrix.indptr[column] : matrix.indptr[column + 1]]] = True
     return members
 
 
-def _cut(corpus: Corpus, n_batch: int | None) -> tuple[Array, Array]:
-    """Rows of the batch phase and of the stream."""
+def _cut(corpus: Corpus, n_batch: int | None) -> tuple[IntArray, IntArray]:
+    """Return the rows of the batch phase and those of the stream."""
     order = _dated_order(corpus)
     if n_batch is None and {"train", "test"} <= set(corpus.splits):
         splits = np.array([corpus.documents[i].split or "" for i in order])
@@ -272,8 +271,8 @@ def _cut(corpus: Corpus, n_batch: int | None) -> tuple[Array, Array]:
     return order[:size], order[size:]
 
 
-def _dated_order(corpus: Corpus) -> Array:
-    """By date, with ties in the order of the corpus.
+def _dated_order(corpus: Corpus) -> IntArray:
+    """Order by date, with ties in the order of the corpus.
 
     A document without a date follows the one before it.
     """
@@ -296,14 +295,14 @@ def _frequent(
 
 
 def _words(texts: Sequence[str], space: VectorSpace) -> list[str]:
-    """All words of texts, as the space spells them."""
+    """List all words of texts, as the space spells them."""
     counter = TermVectorizer(stop_words=space.stop_words, stemmer=space.stemmer).fit(texts)
     names: list[str] = counter.vocabulary_.names
     return names
 
 
-def _with_int32(rows: Any) -> sparse.csr_array:
-    made = sparse.csr_array(rows.shape)
-    made.indptr, made.indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
-    made.data = rows.data.astype(np.float64)
-    return made
+def _with_int32(rows: Any) -> SparseRows:
+    indices = rows.indices.astype(np.int32)
+    return matrix_of(
+        rows.indptr.astype(np.int64), indices, rows.data.astype(np.float64), rows.shape[1]
+    )

@@ -1,4 +1,4 @@
-"""The online stack beside the posterior of a profile: other kinds of models that see every word of a document.
+"""Keep an online stack beside the posterior of a profile, of models that see every word.
 
 A profile keeps its normal posterior, of which information gain, words that are taught and the first
 words of a query are properties. With `ProfileSettings(model="stack")` the probability of relevance
@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import log_ndtr
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, FloatArray, SparseRows
 from bayesift.kernels.online_experts import CLIP
 from bayesift.kernels.online_mixers import learn_mixer
 from bayesift.models.online.stack import OnlineStackedClassifier
@@ -34,7 +34,7 @@ _MEAN, _VARIANCES = [1.0, 0.0, 0.0], [0.1, 0.1, 0.1]
 @storable("profile-stack")
 @dataclass(eq=False)
 class ProfileStack(KernelArrays):
-    """An online stack of one category over all words, and the regression that mixes it with a profile's posterior.
+    """An online stack of one category over all words, mixed with the posterior of a profile.
 
     Parameters
     ----------
@@ -43,21 +43,21 @@ class ProfileStack(KernelArrays):
     """
 
     state: StackState
-    mixer: Array
+    mixer: FloatArray
 
     @classmethod
     def empty(cls) -> Self:
-        """Nothing was judged."""
+        """Make a stack before any judgement."""
         return cls(StackState.empty(1, 1, len(_SETTINGS.rates)), new_mixer(1, _MEAN, _VARIANCES))
 
-    def log_odds(self, rows: sparse.csr_array, ratios: Array) -> Array:
-        """Log odds of relevance of documents x words.
+    def log_odds(self, rows: SparseRows, ratios: FloatArray) -> FloatArray:
+        """Compute the log odds of relevance of documents x words.
 
         `ratios` are mean over deviation of their fields.
         """
         return self._mixed(self._inputs(ratios, self._run(rows, None)))
 
-    def learn(self, rows: sparse.csr_array, ratios: Array, relevant: Array) -> Array:
+    def learn(self, rows: SparseRows, ratios: FloatArray, relevant: BoolArray) -> FloatArray:
         """Learn documents in their order.
 
         Gives the log odds of each before its label was learned.
@@ -73,7 +73,7 @@ class ProfileStack(KernelArrays):
             learn_mixer(inputs, i, 0.0, y, self.mixer, 0, work)
         return scores
 
-    def _run(self, rows: sparse.csr_array, labels: Array | None) -> Array:
+    def _run(self, rows: SparseRows, labels: FloatArray | None) -> FloatArray:
         if labels is None:
             # All columns that no judged document had are one, the last: prediction changes nothing.
             columns = np.minimum(rows.indices, self.state.n_terms - 1)
@@ -86,14 +86,14 @@ class ProfileStack(KernelArrays):
             odds = self.state.run(rows, labels[:, np.newaxis], _SETTINGS)[0]
         return np.clip(odds[:, 0], -CLIP, CLIP)
 
-    def _inputs(self, ratios: Array, odds: Array) -> Array:
+    def _inputs(self, ratios: FloatArray, odds: FloatArray) -> FloatArray:
         own = np.clip(log_ndtr(ratios) - log_ndtr(-ratios), -CLIP, CLIP)
         return np.column_stack([own, odds, np.ones(len(odds))])
 
-    def _mixed(self, inputs: Array) -> Array:
+    def _mixed(self, inputs: FloatArray) -> FloatArray:
         mean, covariance = self.mixer[0, :, 0], self.mixer[0, :, 1:]
         variances = np.maximum(np.einsum("di,ij,dj->d", inputs, covariance, inputs), 0.0)
-        mixed: Array = inputs @ mean / np.sqrt(1.0 + np.pi / 8.0 * variances)
+        mixed: FloatArray = inputs @ mean / np.sqrt(1.0 + np.pi / 8.0 * variances)
         return mixed
 
     def _post_load(self) -> None:

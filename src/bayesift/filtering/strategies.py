@@ -1,4 +1,4 @@
-"""What a profile retrieves: the goal sets the threshold, the strategy which other documents to query.
+"""Decide what a profile retrieves: the goal sets the threshold, the strategy the queries.
 
 The strategies are those of Chai, Ng & Chieu (2002, section 4.2), in their notation: "plain",
 "+rel", "+ig", "+rel+ig" and "+rnd". "+roi" is their suggestion for further work: information gain
@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray
 from bayesift.models.online import FlipNoise
 from bayesift.models.online.likelihoods import GAINS, Gain
 from bayesift.state import storable
@@ -31,7 +31,8 @@ _PARTS: dict[str, dict[str, Any]] = {
 }
 _MAX_RATIO = 10.0  # mean over standard deviation above which no label is informative
 _GRID_SIZE = 2001
-_REGION_SCALE = 0.03  # of theta for +roi: a label tells less about other documents than about its own; chosen on RCV1
+# Of theta for +roi: a label tells less about other documents than about its own; chosen on RCV1.
+_REGION_SCALE = 0.03
 _GRID_LOCK = threading.Lock()
 
 
@@ -93,14 +94,15 @@ class Strategy:
 
     @classmethod
     def of(cls, name: str, **options: Any) -> Strategy:
-        """The strategy of a name such as "+rel+ig"."""
+        """Make the strategy of a name such as "+rel+ig"."""
         parts: dict[str, Any] = {}
         for part in (
             [] if name in ("", "plain") else name.removeprefix("plain").removeprefix("+").split("+")
         ):
             if part not in _PARTS or _PARTS[part].keys() & parts:
                 raise ValueError(
-                    f"no strategy {name!r}; there are: plain, +rel, +ig, +roi, +rnd, and +rel with each"
+                    f"no strategy {name!r}; there are: plain, +rel, +ig, +roi, +rnd, and +rel "
+                    "with each"
                 )
             parts |= _PARTS[part]
         return cls(**{**parts, **options})
@@ -118,7 +120,7 @@ class Strategy:
         return "exact" if self.query == "region" else self.gain
 
     def theta(self, n_retrieved: int) -> float:
-        """The expected information gain, in bits, above which a document is queried.
+        """Return the expected information gain, in bits, above which a document is queried.
 
             theta(n) = (highest - lowest) / (1 + exp(-(n - target) / steepness)) + lowest
 
@@ -134,7 +136,7 @@ class Strategy:
         return _REGION_SCALE * theta if self.query == "region" else theta
 
     def rate(self, n_retrieved: int) -> float:
-        """The probability with which a document is drawn at random.
+        """Return the probability with which a document is drawn at random.
 
         Examples
         --------
@@ -149,15 +151,15 @@ class Strategy:
 
 
 def hash_uniform(seed: int, *names: object) -> float:
-    """A number from 0 to 1 that depends on the seed and the names only: the same in every run and order."""
+    """Draw a number from 0 to 1 that depends on the seed and the names only."""
     key = "\x1f".join(map(str, (seed, *names))).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big") / 2**64
 
 
 def query_reach(kappa: float, gain: Gain, theta: float) -> float:
-    """The largest |mean| / standard deviation at which the expected gain reaches theta.
+    """Find the largest |mean| / standard deviation at which the expected gain reaches theta.
 
-    -1 if it never does.
+    It is -1 if the gain never does.
 
     With flip noise the gain is a function of mean / standard deviation that decreases from 0 on
     while it is positive.
@@ -172,7 +174,7 @@ def query_reach(kappa: float, gain: Gain, theta: float) -> float:
 
 
 @cache
-def _gains_on_grid(kappa: float, gain: Gain) -> Array:
+def _gains_on_grid(kappa: float, gain: Gain) -> FloatArray:
     means = np.linspace(0, _MAX_RATIO, _GRID_SIZE)
     return FlipNoise(kappa).expected_information_gain(means, 1.0, kind=gain)
 
@@ -183,14 +185,14 @@ class _Goal:
     __slots__ = ()
 
     def adapt(self, strategy: Strategy) -> Strategy:
-        """The strategy for this goal."""
+        """Return the strategy for this goal."""
         return strategy
 
 
 @storable("target-goal")
 @dataclass(frozen=True, slots=True)
 class TargetCount(_Goal):
-    """Retrieve about this number of documents, as relevant as possible: what TREC-9's T9P measures.
+    """Retrieve about this number of documents, as relevant as possible: TREC-9's T9P.
 
     The threshold is 1/2 and the query schedule aims at the number, as in Chai, Ng & Chieu.
 
@@ -207,11 +209,11 @@ class TargetCount(_Goal):
             raise ValueError(f"a target must be at least 1, got {self.count!r}")
 
     def threshold(self, y: Any, probabilities: Any) -> float:
-        """One half."""
+        """Return one half."""
         return 0.5
 
     def adapt(self, strategy: Strategy) -> Strategy:
-        """The strategy with queries that aim at the number."""
+        """Return the strategy with queries that aim at the number."""
         return replace(strategy, target=self.count)
 
 
@@ -234,7 +236,7 @@ class LinearUtility(_Goal):
         self.threshold([], [])
 
     def threshold(self, y: Any, probabilities: Any) -> float:
-        """The probability at which a document breaks even."""
+        """Return the probability at which a document breaks even."""
         return float(Utility(gains=self.gains).fit([[0]], [[0.5]]).thresholds_[0])
 
 
@@ -258,14 +260,15 @@ class PrecisionFloor(_Floor):
 
     Examples
     --------
-    >>> PrecisionFloor(0.5).threshold([1, 0, 1, 0], [0.875, 0.75, 0.5, 0.25]), PrecisionFloor(0.8).threshold([], [])
+    >>> floor = PrecisionFloor(0.5).threshold([1, 0, 1, 0], [0.875, 0.75, 0.5, 0.25])
+    >>> floor, PrecisionFloor(0.8).threshold([], [])
     (0.375, 0.8)
     """
 
     floor: float = 0.8
 
     def threshold(self, y: Any, probabilities: Any) -> float:
-        """The lowest threshold that keeps the floor."""
+        """Return the lowest threshold that keeps the floor."""
         if not np.any(y):
             return self.floor
         return float(PrecisionTarget(precision=self.floor).fit(y, probabilities).thresholds_[0])
@@ -287,7 +290,7 @@ class RecallFloor(_Floor):
     floor: float = 0.9
 
     def threshold(self, y: Any, probabilities: Any) -> float:
-        """The highest threshold that keeps the floor."""
+        """Return the highest threshold that keeps the floor."""
         if not np.any(y):
             return 0.5
         return float(RecallTarget(recall=self.floor).fit(y, probabilities).thresholds_[0])

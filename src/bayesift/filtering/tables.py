@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray, IntArray
 from bayesift.charts import Axis, Figure, Layer, Line, Panel, Rule
 from bayesift.charts.svg import series
 from bayesift.evaluation import (
@@ -52,7 +52,7 @@ class StrategyMeasures:
         2 R
     zero_returns : topics that retrieve nothing
     wss95, atd : means of work saved at a recall of 95% and of the average time to discovery
-        (documents), in the order of `TopicRun.places`; None if no topic has a relevant document
+        (documents), in the order of `TopicRun.ranks`; None if no topic has a relevant document
     """
 
     retrieved: int
@@ -85,10 +85,10 @@ class Breakdown:
 
 
 def measures(simulation: Simulation, strategy: str) -> StrategyMeasures:
-    """A column of Table 4."""
+    """Compute a column of Table 4."""
     truth, decided = simulation.truth, simulation.decisions(strategy)
     runs = simulation.runs[strategy]
-    read = [run.places for run in runs if len(run.places)]
+    read = [run.ranks for run in runs if len(run.ranks)]
     return StrategyMeasures(
         retrieved=sum(len(run.rows) for run in runs),
         relevant_retrieved=int(sum(run.relevant.sum() for run in runs)),
@@ -99,13 +99,13 @@ def measures(simulation: Simulation, strategy: str) -> StrategyMeasures:
         t9u=t9u(truth, decided),
         scaled_utility=scaled_utility(truth, decided),
         zero_returns=zero_returns(decided),
-        wss95=_mean([work_saved(places, simulation.n_stream) for places in read]),
-        atd=_mean([average_time_to_discovery(places) for places in read]),
+        wss95=_mean([work_saved(ranks, simulation.n_stream) for ranks in read]),
+        atd=_mean([average_time_to_discovery(ranks) for ranks in read]),
     )
 
 
 def breakdown(runs: Sequence[TopicRun]) -> Breakdown:
-    """Table 5 of one strategy."""
+    """Compute Table 5 of one strategy."""
     why = np.concatenate([np.zeros(0, dtype=np.int64), *(run.why for run in runs)])
     relevant = np.concatenate([np.zeros(0, dtype=bool), *(run.relevant for run in runs)])
     queried = why > 0
@@ -119,7 +119,7 @@ def breakdown(runs: Sequence[TopicRun]) -> Breakdown:
 
 
 def table_four(simulation: Simulation) -> list[list[str]]:
-    """Table 4: a heading, then one row per measure with one column per strategy."""
+    """Make Table 4: a heading, then one row per measure with one column per strategy."""
     columns = {name: measures(simulation, name) for name in simulation.runs}
     rows = [["", *columns]]
     for name, label, form in _ROWS:
@@ -129,7 +129,7 @@ def table_four(simulation: Simulation) -> list[list[str]]:
 
 
 def table_five(simulation: Simulation) -> list[list[str]]:
-    """Table 5 for every strategy; relevant, not relevant, total."""
+    """Make Table 5 for every strategy; relevant, not relevant, total."""
     rows = [["", "", "relevant", "not relevant", "total", "relevant share"]]
     for name, runs in simulation.runs.items():
         parts = breakdown(runs)
@@ -142,59 +142,66 @@ def table_five(simulation: Simulation) -> list[list[str]]:
             ),
         ]
         pairs.append(("total", sum(p[1] for p in pairs), sum(p[2] for p in pairs)))
-        for place, (label, hits, misses) in enumerate(pairs):
+        for number, (label, hits, misses) in enumerate(pairs):
             total = hits + misses
             share = f"{100 * hits / total:.1f}%" if total else "—"
             rows.append(
-                [name if place == 0 else "", label, f"{hits:,}", f"{misses:,}", f"{total:,}", share]
+                [
+                    name if number == 0 else "",
+                    label,
+                    f"{hits:,}",
+                    f"{misses:,}",
+                    f"{total:,}",
+                    share,
+                ]
             )
     return rows
 
 
 def _thetas(strategy: Strategy) -> list[float]:
-    """Theta after 0, 1, 2 ... retrieved documents, up to twice the target."""
+    """Return theta after 0, 1, 2 ... retrieved documents, up to twice the target."""
     return [strategy.theta(n) for n in range(2 * strategy.target + 1)]
 
 
-def terms_curve(runs: Sequence[TopicRun]) -> Array:
-    """Figure 2: the mean number of words after 0, 1, 2 ... relevant documents.
+def terms_curve(runs: Sequence[TopicRun]) -> FloatArray:
+    """Compute Figure 2: the mean number of words after 0, 1, 2 ... relevant documents.
 
-    A topic that ends keeps its last.
+    A topic that ends keeps its last number.
     """
     curves = [np.concatenate([[run.start_terms], run.n_terms[run.relevant]]) for run in runs]
     longest = max(map(len, curves))
     padded = np.array(
         [np.pad(curve, (0, longest - len(curve)), constant_values=curve[-1]) for curve in curves]
     )
-    mean: Array = padded.mean(axis=0)
+    mean: FloatArray = padded.mean(axis=0)
     return mean
 
 
-def recall_curve(simulation: Simulation, strategy: str, points: int = 101) -> Array:
-    """The mean recall of what was retrieved, at equally spaced points of the stream."""
+def recall_curve(simulation: Simulation, strategy: str, points: int = 101) -> FloatArray:
+    """Compute the mean recall of what was retrieved, at equally spaced points of the stream."""
     edges = np.linspace(0, 1, points) * simulation.n_stream
     return _mean_recall(
         simulation, strategy, lambda run: np.searchsorted(run.rows[run.relevant], edges), points
     )
 
 
-def reading_curve(simulation: Simulation, strategy: str, points: int = 101) -> Array:
-    """The mean recall after equally spaced shares of the documents, read in the order of `TopicRun.places`."""
+def reading_curve(simulation: Simulation, strategy: str, points: int = 101) -> FloatArray:
+    """Compute the mean recall after equal shares of the documents, read by `TopicRun.ranks`."""
     read = np.round(np.linspace(0, 1, points) * simulation.n_stream, 9)
     return _mean_recall(
-        simulation, strategy, lambda run: np.searchsorted(run.places, read, side="right"), points
+        simulation, strategy, lambda run: np.searchsorted(run.ranks, read, side="right"), points
     )
 
 
 def _mean_recall(
-    simulation: Simulation, strategy: str, found: Callable[[TopicRun], Array], points: int
-) -> Array:
+    simulation: Simulation, strategy: str, found: Callable[[TopicRun], IntArray], points: int
+) -> FloatArray:
     curves = [found(run) / run.n_relevant for run in simulation.runs[strategy] if run.n_relevant]
     return np.mean(curves, axis=0) if curves else np.zeros(points)
 
 
 def as_record(simulation: Simulation) -> dict[str, Any]:
-    """All numbers as JSON can hold them."""
+    """Return all numbers as JSON can hold them."""
     return {
         "corpus": simulation.name,
         "n_batch": simulation.n_batch,
@@ -228,14 +235,14 @@ def _topic_record(run: TopicRun, simulation: Simulation) -> dict[str, Any]:
         "relevant_retrieved": int(run.relevant.sum()),
         "queried": int((run.why > 0).sum()),
         "t9p": 100 * float(run.relevant.sum()) / max(simulation.target, len(run.rows)),
-        "wss95": work_saved(run.places, simulation.n_stream) if len(run.places) else None,
-        "atd": average_time_to_discovery(run.places) if len(run.places) else None,
+        "wss95": work_saved(run.ranks, simulation.n_stream) if len(run.ranks) else None,
+        "atd": average_time_to_discovery(run.ranks) if len(run.ranks) else None,
         "terms": int(run.n_terms[-1]) if len(run.n_terms) else run.start_terms,
     }
 
 
 def theta_figure(strategy: Strategy | None = None) -> Figure:
-    """Figure 1: theta against the number of retrieved documents."""
+    """Draw Figure 1: theta against the number of retrieved documents."""
     chosen = Strategy(query="gain") if strategy is None else strategy
     title = "Information gain above which +ig queries a document"
     return _plot(
@@ -248,7 +255,7 @@ def theta_figure(strategy: Strategy | None = None) -> Figure:
 
 
 def terms_figure(simulation: Simulation) -> Figure:
-    """Figure 2: the mean number of words of a profile as relevant documents are retrieved."""
+    """Draw Figure 2: the mean number of words as relevant documents are retrieved."""
     curves = {name: terms_curve(runs).tolist() for name, runs in simulation.runs.items()}
     longest = float(max(len(curve) for curve in curves.values()) - 1)
     title = "Words of a profile as relevant documents are retrieved"
@@ -256,13 +263,13 @@ def terms_figure(simulation: Simulation) -> Figure:
 
 
 def recall_figure(simulation: Simulation) -> Figure:
-    """The mean share of relevant documents retrieved over the stream."""
+    """Draw the mean share of relevant documents retrieved over the stream."""
     curves = {name: recall_curve(simulation, name).tolist() for name in simulation.runs}
     return _plot("Recall over the stream", "share of the stream", "mean recall", curves, 1.0)
 
 
 def reading_figure(simulation: Simulation) -> Figure:
-    """Mean recall against the share of documents read: the retrieved ones first, then the others."""
+    """Draw mean recall against the share of documents read, the retrieved ones first."""
     curves = {name: reading_curve(simulation, name).tolist() for name in simulation.runs}
     return _plot(
         "Recall over the documents read",
@@ -282,11 +289,11 @@ def _plot(
     x_end: float,
     marked_recall: float | None = None,
 ) -> Figure:
-    """Curves over equally spaced points from 0 on."""
+    """Draw curves over equally spaced points from 0 on."""
     step = (x_end or 1.0) / max(max(map(len, curves.values())) - 1, 1)
     lines: list[Layer] = [
-        Line([(i * step, value) for i, value in enumerate(curve)], series(place), name)
-        for place, (name, curve) in enumerate(curves.items())
+        Line([(i * step, value) for i, value in enumerate(curve)], series(number), name)
+        for number, (name, curve) in enumerate(curves.items())
     ]
     if marked_recall is not None:
         lines.append(Rule(y=marked_recall, style="thin"))

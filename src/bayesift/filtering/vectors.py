@@ -1,12 +1,11 @@
-"""Documents as vectors: ltc weights over known words, with columns for new words when a document is kept.
+"""Make vectors of documents: ltc weights over words, which get columns when they are kept.
 
 The weight of a word is (1 + log2 f) idf, scaled to length one over **all** words of the document,
 known or not (Chai, Ng & Chieu 2002, section 2.2). The inverse document frequencies are
 
     fixed      log2(N / n), counted over the background documents (the batch phase) and never
-    changed; a word in none
-               of them counts as if in one, so that a vector does not depend on when a word became
-               known
+               changed; a word in none of them counts as if in one, so that a vector does not
+               depend on when a word became known
     running    log2(1 + N / n), updated with every observed document; for a start without background
 
 Only words of background, judged and retrieved documents and of profiles get a column. Other words
@@ -23,7 +22,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.filtering import scale_rows
 from bayesift.text import TermVectorizer
@@ -40,8 +39,8 @@ class DocumentVector:
     """One document as its columns and weights."""
 
     id: str
-    columns: Array
-    weights: Array
+    columns: IntArray
+    weights: FloatArray
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -60,13 +59,13 @@ class VectorBatch:
     """
 
     ids: Sequence[str]
-    rows: sparse.csr_array
-    whole: sparse.csr_array
+    rows: SparseRows
+    whole: SparseRows
     words: Words
     counted: dict[str, Any]
 
     def take(self, row: int, space: VectorSpace) -> DocumentVector:
-        """The vector of one document; its unknown words get columns."""
+        """Return the vector of one document; its unknown words get columns."""
         part = slice(self.whole.indptr[row], self.whole.indptr[row + 1])
         columns = space.add_words(self.words.take(self.whole.indices[part].astype(np.int64)))
         order = np.argsort(columns)
@@ -106,13 +105,13 @@ class VectorSpace:
         self.stemmer = stemmer
         self.unspaced = unspaced
         self.n_documents = 0
-        self.frequencies: Array = np.zeros(0, dtype=np.int64)
+        self.frequencies: IntArray = np.zeros(0, dtype=np.int64)
         self._table = WordTable()
 
     def __len__(self) -> int:
         return len(self._table)
 
-    def learn_background(self, texts: Iterable[str]) -> sparse.csr_array:
+    def learn_background(self, texts: Iterable[str]) -> SparseRows:
         """Count the words of background documents.
 
         Returns their vectors, weighted with all of them counted.
@@ -126,7 +125,7 @@ class VectorSpace:
         return _moved(counts, columns, len(self))
 
     def weigh(self, ids: Sequence[str], texts: Iterable[str]) -> VectorBatch:
-        """The vectors of documents; with running frequencies their words are counted first."""
+        """Weigh documents; with running frequencies their words are counted first."""
         counter = self._counter()
         try:
             whole = counter.fit_transform(texts)
@@ -158,18 +157,18 @@ class VectorSpace:
         np.add.at(self.frequencies, np.array(counted["columns"], dtype=np.int64), counted["counts"])
 
     def vector(self, id: str, text: str) -> DocumentVector:  # noqa: A002
-        """The vector of one text; its unknown words get columns, and nothing is counted."""
+        """Make the vector of one text; its unknown words get columns, and nothing is counted."""
         counts = self._counter().term_counts(text)
         return self._weighed(id, counts, self.add_words(Words.of(counts)))
 
     def known_vector(self, id: str, text: str) -> DocumentVector:  # noqa: A002
-        """The vector of one text over the words that have columns; nothing changes."""
+        """Make the vector of one text over the words that have columns; nothing changes."""
         counts = self._counter().term_counts(text)
         vector = self._weighed(id, counts, self._table.find(Words.of(counts)).astype(np.int32))
         known = vector.columns >= 0
         return DocumentVector(id, vector.columns[known], vector.weights[known])
 
-    def _weighed(self, id: str, counts: dict[str, int], columns: Array) -> DocumentVector:  # noqa: A002
+    def _weighed(self, id: str, counts: dict[str, int], columns: IntArray) -> DocumentVector:  # noqa: A002
         order = np.argsort(columns)
         weights = (1 + np.log2(np.fromiter(counts.values(), dtype=np.float64)))[
             order
@@ -177,12 +176,12 @@ class VectorSpace:
         scale_rows(np.array([0, len(weights)], dtype=np.int64), weights)
         return DocumentVector(id, columns[order], weights)
 
-    def columns_of(self, text: str) -> Array:
-        """The columns of the words of a text, stop words left out and stemmed as documents are."""
+    def columns_of(self, text: str) -> IntArray:
+        """Find the columns of the words of a text, without stop words, stemmed as documents are."""
         return self.add_words(self._counter().term_counts(text))
 
     def forms_of(self, text: str) -> dict[str, list[str]]:
-        """The lower-case words of a text by their term, the most frequent first.
+        """Map each term of a text to its lower-case words, the most frequent first.
 
         Examples
         --------
@@ -197,9 +196,9 @@ class VectorSpace:
             forms.setdefault(term, []).append(word)
         return dict(sorted(forms.items()))
 
-    def add_words(self, words: Words | Iterable[str]) -> Array:
-        """The columns of terms (already stemmed); unknown ones get new columns."""
-        columns: Array = self._table.add(
+    def add_words(self, words: Words | Iterable[str]) -> IntArray:
+        """Return the columns of terms (already stemmed); unknown ones get new columns."""
+        columns: IntArray = self._table.add(
             words if isinstance(words, Words) else Words.of(words)
         ).astype(np.int32)
         missing = len(self._table) - len(self.frequencies)
@@ -207,13 +206,13 @@ class VectorSpace:
             self.frequencies = np.concatenate([self.frequencies, np.zeros(missing, dtype=np.int64)])
         return columns
 
-    def words_of(self, columns: Iterable[int] | Array) -> list[str]:
-        """The words of columns."""
-        places = columns if isinstance(columns, np.ndarray) else list(columns)
-        return self._table.words.take(np.asarray(places, dtype=np.int64)).to_strings()
+    def words_of(self, columns: Iterable[int] | IntArray) -> list[str]:
+        """Return the words of columns."""
+        indices = columns if isinstance(columns, np.ndarray) else list(columns)
+        return self._table.words.take(np.asarray(indices, dtype=np.int64)).to_strings()
 
-    def get_state(self) -> tuple[dict[str, Any], dict[str, Array], list[str]]:
-        """Parameters as JSON can hold them, arrays, and the words in the order of their columns."""
+    def get_state(self) -> tuple[dict[str, Any], dict[str, IntArray], list[str]]:
+        """Return parameters for JSON, arrays, and the words in the order of their columns."""
         stop_words = self.stop_words
         parameters = {
             "idf": self.idf,
@@ -226,9 +225,9 @@ class VectorSpace:
 
     @classmethod
     def from_state(
-        cls, parameters: dict[str, Any], arrays: dict[str, Array], words: list[str]
+        cls, parameters: dict[str, Any], arrays: dict[str, IntArray], words: list[str]
     ) -> Self:
-        """The space of `get_state`; refuses what does not fit together."""
+        """Make the space of `get_state`; refuses what does not fit together."""
         try:
             options = {"unspaced": "words", **parameters}
             n_documents = int(options.pop("n_documents"))
@@ -252,8 +251,8 @@ class VectorSpace:
             weighting="tf", stop_words=self.stop_words, stemmer=self.stemmer, unspaced=self.unspaced
         )
 
-    def _rarity(self, columns: Array) -> Array:
-        """The inverse document frequency of words by their columns, -1 for unknown ones."""
+    def _rarity(self, columns: IntArray) -> FloatArray:
+        """Return the inverse document frequency of words by their columns, -1 for unknown ones."""
         seen = np.ones(len(columns))
         known = columns >= 0
         seen[known] = np.maximum(self.frequencies[columns[known]], 1)
@@ -262,17 +261,35 @@ class VectorSpace:
         return np.log2(self.n_documents / seen) if self.n_documents > 1 else np.ones(len(columns))
 
     @staticmethod
-    def _weigh(counts: sparse.csr_array, rarity: Array) -> None:
-        """(1 + log2 f) idf in place of counts, each row of length one."""
+    def _weigh(counts: SparseRows, rarity: FloatArray) -> None:
+        """Replace counts by (1 + log2 f) idf, with each row of length one."""
         counts.data[:] = (1 + np.log2(counts.data)) * rarity[counts.indices]
         scale_rows(counts.indptr.astype(np.int64), counts.data)
 
 
-def _moved(rows: sparse.csr_array, columns: Array, n_columns: int) -> sparse.csr_array:
-    """The same rows over other columns, without those at -1 and without zeros."""
+def _moved(rows: SparseRows, columns: IntArray, n_columns: int) -> SparseRows:
+    """Move rows to other columns, without those at -1 and without zeros."""
     wanted = columns[rows.indices]
     kept = (wanted >= 0) & (rows.data != 0)
     indptr = np.concatenate([[0], np.cumsum(kept)])[rows.indptr].astype(np.int64)
-    moved = sparse.csr_array((rows.shape[0], n_columns))
-    moved.indptr, moved.indices, moved.data = indptr, wanted[kept].astype(np.int32), rows.data[kept]
-    return moved
+    return matrix_of(indptr, wanted[kept].astype(np.int32), rows.data[kept], n_columns)
+
+
+def matrix_of(indptr: IntArray, indices: IntArray, data: FloatArray, n_columns: int) -> SparseRows:
+    """Make a matrix of arrays that are known to be right.
+
+    SciPy's constructor would check them and change the types that kernels are compiled for.
+    """
+    rows = sparse.csr_array((len(indptr) - 1, n_columns))
+    rows.indptr = indptr
+    rows.indices = indices
+    rows.data = data
+    return rows
+
+
+def stacked(vectors: Sequence[DocumentVector], n_columns: int) -> SparseRows:
+    """Stack vectors as the rows of a matrix."""
+    columns = [np.zeros(0, np.int32), *(vector.columns for vector in vectors)]
+    weights = [np.zeros(0), *(vector.weights for vector in vectors)]
+    ends = np.cumsum([0, *map(len, vectors)], dtype=np.int64)
+    return matrix_of(ends, np.concatenate(columns), np.concatenate(weights), n_columns)

@@ -1,4 +1,4 @@
-"""What people know about words, as priors of a linear model: keywords, descriptions of categories, an earlier model."""
+"""Use word knowledge as priors of a linear model: keywords, descriptions, an earlier model."""
 
 from bayesift.knowledge.priors import Coverage, TermIndex, apply_knowledge, prior_for
 from bayesift.knowledge.term_knowledge import Belief, Description, TermKnowledge

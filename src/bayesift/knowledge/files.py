@@ -16,7 +16,7 @@ from bayesift.files import whole_file
 
 
 def read_plain(path: Path) -> Any:
-    """The content of a YAML or (by its suffix) JSON file; a name that stands twice is refused."""
+    """Read a YAML or (by its suffix) JSON file; a name that stands twice is refused."""
     try:
         content = path.read_text(encoding="utf-8")
         if path.suffix == ".json":
@@ -36,7 +36,7 @@ def read_plain(path: Path) -> Any:
 
 
 def write_plain(plain: Any, path: Path) -> None:
-    """The inverse of `read_plain`; the file is written whole or not at all."""
+    """Write what `read_plain` reads; the file is written whole or not at all."""
     if path.suffix == ".json":
         text = json.dumps(plain, indent=2, ensure_ascii=False) + "\n"
     else:
@@ -50,7 +50,7 @@ def write_plain(plain: Any, path: Path) -> None:
 
 
 class _Loader(yaml.SafeLoader):
-    """A safe loader that refuses aliases, and a key that stands twice, where YAML's own takes the last."""
+    """A safe loader that refuses aliases, and keys that stand twice."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):

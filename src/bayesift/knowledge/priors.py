@@ -1,4 +1,4 @@
-"""Knowledge of words as the prior of a linear model: words become columns, beliefs modes, scales and signs."""
+"""Convert word knowledge to the prior of a linear model: modes, scales and signs of columns."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, FloatArray, SparseRows
 from bayesift.knowledge.term_knowledge import Belief, Description, TermKnowledge
 from bayesift.models.linear import Link, Logit, Prior
 from bayesift.models.linear.links import link_of
@@ -41,35 +40,35 @@ class TermIndex:
 
     columns: Mapping[str, int]
     analyse: Callable[[str], Mapping[str, int]]
-    typical: Array
-    rarity: Array
+    typical: FloatArray
+    rarity: FloatArray
     n_others: int = 0
 
     @classmethod
     def of(
         cls,
         vectorizer: TermVectorizer,
-        X: sparse.csr_array,
-        kept: Array | None = None,
+        X: SparseRows,
+        kept: BoolArray | None = None,
         n_others: int = 0,
     ) -> TermIndex:
-        """The terms of a fitted vectorizer.
+        """Index the terms of a fitted vectorizer.
 
         X holds the training vectors of the terms that the model uses, which `kept` marks.
         """
         names, frequencies = vectorizer.vocabulary_.names, vectorizer.document_frequencies_
-        places = np.arange(len(names)) if kept is None else np.flatnonzero(kept)
-        columns = {names[place]: column for column, place in enumerate(places)}
+        indices = np.arange(len(names)) if kept is None else np.flatnonzero(kept)
+        columns = {names[index]: column for column, index in enumerate(indices)}
         counts = np.bincount(X.indices, minlength=len(columns))
         sums = np.bincount(X.indices, weights=X.data, minlength=len(columns))
         typical = np.where(sums > 0, sums / np.maximum(counts, 1), 1.0)
         n = max(2, vectorizer.n_documents_)
         rarity = np.log(n / np.clip(frequencies, 1, n)) / np.log(n)
-        return cls(columns, vectorizer.term_counts, typical, rarity[places], n_others)
+        return cls(columns, vectorizer.term_counts, typical, rarity[indices], n_others)
 
     @classmethod
     def of_names(cls, terms: Sequence[str]) -> TermIndex:
-        """Terms without statistics: all have the same weight and rarity, so that a strength is a weight."""
+        """Index terms without statistics: all weigh the same, so that a strength is a weight."""
         columns = {term: column for column, term in enumerate(terms)}
         return cls(
             columns, TermVectorizer().term_counts, np.ones(len(columns)), np.ones(len(columns))
@@ -79,7 +78,7 @@ class TermIndex:
         return len(self.columns) + self.n_others
 
     def terms_of(self, word: str) -> list[str]:
-        """The known terms of a word or phrase: itself if it is a term, else its longest known n-grams."""
+        """Find the terms of a word or phrase: itself if it is a term, else its longest n-grams."""
         if word in self.columns:
             return [word]
         known = [term for term in self.analyse(word) if term in self.columns]
@@ -94,7 +93,7 @@ class TermIndex:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many words of the knowledge are in the vocabulary of a model, and those of each category that are not."""
+    """The number of words of the knowledge in the vocabulary of a model, and those missing."""
 
     used: int = 0
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -134,14 +133,15 @@ def apply_knowledge(
     *,
     one_model: bool = False,
 ) -> tuple[Any, Coverage]:
-    """A copy of an unfitted linear model whose prior holds the knowledge, and its coverage.
+    """Copy an unfitted linear model with a prior that holds the knowledge; return its coverage.
 
     See `prior_for`.
     """
     parameters = model.get_params(deep=False)
     if "prior" not in parameters or "link" not in parameters:
         raise ValueError(
-            f"a {type(model).__name__} has no prior of weights to put knowledge into; use a linear model"
+            f"a {type(model).__name__} has no prior of weights to put knowledge into; use a "
+            "linear model"
         )
     prior, coverage = prior_for(
         knowledge,
@@ -163,7 +163,7 @@ def prior_for(
     link: Link | None = None,
     one_model: bool = False,
 ) -> tuple[Any, Coverage]:
-    """A prior of the same kind with the modes, scales and signs of the knowledge, and its coverage.
+    """Make a prior of the same kind with the modes, scales and signs of the knowledge.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def prior_for(
 def resolve(
     knowledge: TermKnowledge, categories: Iterable[str], index: TermIndex, unit: float = 1.0
 ) -> tuple[list[Row], Coverage]:
-    """What is known about each column, a row per category; `unit` is the score of log odds of 1."""
+    """List what is known of each column, a row per category; `unit` is the score of log odds 1."""
     knowledge.check_categories(categories := tuple(categories))
     rows: list[Row] = []
     used, missing = 0, {}
@@ -230,7 +230,7 @@ def _from_description(description: Description, index: TermIndex, unit: float) -
 
 
 def _from_belief(word: str, belief: Belief, index: TermIndex, unit: float) -> Row:
-    """The terms of a phrase share its strength."""
+    """Share the strength of a phrase among its terms."""
     terms = index.terms_of(word)
     row: Row = {}
     for term in terms:
@@ -242,7 +242,7 @@ def _from_belief(word: str, belief: Belief, index: TermIndex, unit: float) -> Ro
 
 
 def _merged(*sources: Iterable[Row]) -> Row:
-    """One row for all words.
+    """Merge all words into one row.
 
     Of several words for one term, later sources win, then the largest mode.
     """
@@ -261,7 +261,7 @@ def _merged(*sources: Iterable[Row]) -> Row:
 
 
 def _with_rows(base: Prior, rows: list[Row], n_terms: int) -> Any:
-    """The base prior with the known values of the rows in place; other parameters stay."""
+    """Put the known values of the rows into the base prior; other parameters stay."""
     name, parameter_of = _SCALES[base.kind]
     entries = [
         (row, column, term) for row, columns in enumerate(rows) for column, term in columns.items()
@@ -287,7 +287,7 @@ def _with_rows(base: Prior, rows: list[Row], n_terms: int) -> Any:
 
 def _filled(
     parameter: Any, shape: tuple[int, int], values: Iterable[tuple[int, int, float | None]]
-) -> Array:
+) -> FloatArray:
     array = np.array(np.broadcast_to(np.asarray(parameter, dtype=np.float64), shape))
     rows, columns, entries = zip(*values, strict=True)
     array[list(rows), list(columns)] = entries
@@ -295,7 +295,7 @@ def _filled(
 
 
 def _difference(positive: Row, negative: Row) -> Row:
-    """The row of one model for two categories: evidence for the one is evidence against the other."""
+    """Make the row of one model for two categories: evidence for one is against the other."""
     row: Row = {}
     for column in {**positive, **negative}:
         ours, theirs = positive.get(column, TermPrior()), negative.get(column, TermPrior())

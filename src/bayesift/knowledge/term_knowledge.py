@@ -1,4 +1,4 @@
-"""What people know about words before any text is read: beliefs, descriptions, and YAML or JSON files of them."""
+"""Describe what people know about words: beliefs, descriptions, and files of them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class Belief:
 
     Examples
     --------
-    >>> Belief(strength=3.0).as_plain(), Belief(sign=-1).as_plain(), Belief(mode=4.0, scale=0.5).as_plain()
+    >>> beliefs = Belief(strength=3.0), Belief(sign=-1), Belief(mode=4.0, scale=0.5)
+    >>> tuple(belief.as_plain() for belief in beliefs)
     (3.0, '-', {'mode': 4.0, 'scale': 0.5})
     """
 
@@ -80,7 +81,7 @@ class Belief:
         )
 
     def as_plain(self) -> Any:
-        """The inverse of `of_plain`."""
+        """Return what `of_plain` reads."""
         fields = {name: getattr(self, name) for name in ("strength", "mode", "scale")}
         given = {name: float(value) for name, value in fields.items() if value is not None}
         if self.sign:
@@ -125,7 +126,7 @@ class Description:
         return cls(**value)
 
     def as_plain(self) -> Any:
-        """The inverse of `of_plain`."""
+        """Return what `of_plain` reads."""
         if self.strength == DESCRIPTION_STRENGTH:
             return self.text
         return {"text": self.text, "strength": float(self.strength)}
@@ -147,7 +148,7 @@ Statement = TypeVar("Statement", Belief, Description)
 
 @dataclass(frozen=True)
 class TermKnowledge:
-    """What people know about the words of each category: beliefs about single words, and descriptions in plain text.
+    """Knowledge about the words of each category: beliefs about words, and descriptions.
 
     Words are given as people write them; the vectorizer of the model turns them into terms.
     Knowledge is read from and written to YAML or JSON (`read`, `write`), joined by `|` (the right
@@ -161,7 +162,8 @@ class TermKnowledge:
 
     Examples
     --------
-    >>> knowledge = TermKnowledge.from_keywords({"corn": {"corn": 3, "maize": 2}, "gold": ["gold", "-oil"]})
+    >>> words = {"corn": {"corn": 3, "maize": 2}, "gold": ["gold", "-oil"]}
+    >>> knowledge = TermKnowledge.from_keywords(words)
     >>> knowledge.as_dict()
     {'words': {'corn': {'corn': 3.0, 'maize': 2.0}, 'gold': {'gold': 1.0, 'oil': '-'}}}
     >>> (knowledge | TermKnowledge.from_descriptions({"ship": "Shipping"})).categories
@@ -182,7 +184,7 @@ class TermKnowledge:
         *,
         strength: float = KEYWORD_STRENGTH,
     ) -> TermKnowledge:
-        """Knowledge about single words.
+        """Make knowledge about single words.
 
         Parameters
         ----------
@@ -202,7 +204,7 @@ class TermKnowledge:
     def from_descriptions(
         cls, descriptions: Mapping[str, str], *, strength: float = DESCRIPTION_STRENGTH
     ) -> TermKnowledge:
-        """Knowledge from descriptions of categories.
+        """Make knowledge from descriptions of categories.
 
         A rare word of a description counts for more than a common one.
 
@@ -223,7 +225,7 @@ class TermKnowledge:
     def from_model(
         cls, classifier: Any, *, inflate: float = 1.0, terms: int | None = 1000
     ) -> TermKnowledge:
-        """The posterior of an earlier model: its means become modes, its standard deviations scales.
+        """Take the posterior of an earlier model: means become modes, deviations become scales.
 
         Parameters
         ----------
@@ -245,7 +247,8 @@ class TermKnowledge:
         model = classifier.model_
         if not hasattr(model, "posteriors_"):
             raise ValueError(
-                f"this {type(model).__name__} keeps no posterior; fit a linear model with posterior='normal'"
+                f"this {type(model).__name__} keeps no posterior; fit a linear model with "
+                "posterior='normal'"
             )
         if not inflate > 0:
             raise ValueError(f"inflate must be positive, got {inflate!r}")
@@ -286,7 +289,7 @@ class TermKnowledge:
 
     @classmethod
     def from_dict(cls, plain: Any) -> TermKnowledge:
-        """The inverse of `as_dict`; lists of words are accepted, too."""
+        """Read what `as_dict` returns; lists of words are accepted, too."""
         if not isinstance(plain, dict) or not set(plain) <= {"words", "descriptions"}:
             raise DataError(
                 "knowledge has two parts, 'words' and 'descriptions', each with categories"
@@ -299,7 +302,7 @@ class TermKnowledge:
         return cls(words, descriptions)
 
     def as_dict(self) -> Plain:
-        """For JSON and YAML."""
+        """Return a dictionary for JSON and YAML."""
         words = {
             c: {word: belief.as_plain() for word, belief in w.items()}
             for c, w in self.words.items()
@@ -338,7 +341,7 @@ class TermKnowledge:
 
 
 def _word_mapping(category: str, given: Any, strength: float) -> Mapping[str, Any]:
-    """The words of a category as a mapping.
+    """Return the words of a category as a mapping.
 
     Words of a list have the default strength, or a sign in front.
     """
@@ -378,11 +381,11 @@ def _read_descriptions(descriptions: Mapping[str, Any]) -> Iterator[tuple[str, D
         yield category, _read(Description, value, f"description of category {category!r}")
 
 
-def _read(kind: type[Statement], value: Any, place: str) -> Statement:
+def _read(kind: type[Statement], value: Any, where: str) -> Statement:
     try:
         statement: Statement = kind.of_plain(value)
     except DataError as error:
-        raise DataError(f"{place}: {error}") from error
+        raise DataError(f"{where}: {error}") from error
     return statement
 
 

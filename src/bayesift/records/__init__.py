@@ -1,7 +1,7 @@
 """Documents and corpora."""
 
 from bayesift.records.corpus import Corpus
-from bayesift.records.document import Document, Note, Problem
+from bayesift.records.document import Document, Note, ReadingProblem
 from bayesift.records.table import DocumentTable
 
-__all__ = ["Corpus", "Document", "DocumentTable", "Note", "Problem"]
+__all__ = ["Corpus", "Document", "DocumentTable", "Note", "ReadingProblem"]

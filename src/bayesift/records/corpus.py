@@ -10,11 +10,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import IntArray, SparseRows
 from bayesift.errors import DataError
-from bayesift.records.document import Document, Note, Problem
+from bayesift.records.document import Document, Note, ReadingProblem
 from bayesift.records.table import DocumentTable, csr_of, hashed_bytes
 from bayesift.threads import computed_once
 
@@ -55,8 +54,8 @@ class Corpus:
     categories: tuple[str, ...]
     name: str = ""
     parents: Mapping[str, str] = field(default_factory=dict)
-    vectors: sparse.csr_array | None = None
-    problems: tuple[Problem, ...] = ()
+    vectors: SparseRows | None = None
+    problems: tuple[ReadingProblem, ...] = ()
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
@@ -102,7 +101,8 @@ class Corpus:
 
     def __repr__(self) -> str:
         return (
-            f"Corpus({self.name!r}, {len(self.documents):,} documents, {len(self.categories):,} categories, "
+            f"Corpus({self.name!r}, {len(self.documents):,} documents, {len(self.categories):,} "
+            "categories, "
             f"splits={self.splits})"
         )
 
@@ -114,18 +114,18 @@ class Corpus:
 
     @property
     def text_column(self) -> list[str] | pa.ChunkedArray:
-        """Title and body of every document, as an Arrow array where the documents are held as one."""
+        """Title and body of every document, as an Arrow array if documents are held as one."""
         if isinstance(self.documents, DocumentTable):
             return self.documents.full_texts
         return [document.full_text for document in self.documents]
 
     @property
-    def text_lengths(self) -> Array:
+    def text_lengths(self) -> IntArray:
         """The number of characters of each body."""
         if isinstance(self.documents, DocumentTable):
             import pyarrow.compute as pc
 
-            lengths: Array = pc.utf8_length(self.documents.texts).to_numpy()
+            lengths: IntArray = pc.utf8_length(self.documents.texts).to_numpy()
             return lengths
         return np.array([len(document.text) for document in self.documents])
 
@@ -159,8 +159,9 @@ class Corpus:
 
     @property
     def is_multilabel(self) -> bool:
-        """Whether documents without a category belong to none: some have several, or there is but one to belong to.
+        """Whether a document without a category belongs to none of them.
 
+        That is so if some documents have several categories, or if there is only one category.
         Otherwise every document has one category, and those without are not labelled.
         """
         if self.n_labels.max(initial=0) > 1:
@@ -175,12 +176,13 @@ class Corpus:
         return [self.categories[j] for j in self.indicator.indices.tolist()]
 
     @property
-    def n_labels(self) -> Array:
+    def n_labels(self) -> IntArray:
         """The number of categories of each document."""
-        return np.diff(self.indicator.indptr)
+        n_labels: IntArray = np.diff(self.indicator.indptr)
+        return n_labels
 
     @computed_once
-    def indicator(self) -> sparse.csr_array:
+    def indicator(self) -> SparseRows:
         """Documents x categories, 1 where the document belongs to the category."""
         if isinstance(self.documents, DocumentTable):
             return self.documents.labels.sorted_indices()
@@ -200,25 +202,25 @@ class Corpus:
                 digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
-    def select(self, rows: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.int64]]) -> Corpus:
-        """The corpus of the documents in these rows, with all categories."""
-        places = np.asarray(rows, dtype=np.int64)
-        vectors = None if self.vectors is None else self.vectors[places]
+    def select(self, rows: Sequence[int] | IntArray) -> Corpus:
+        """Return the corpus of the documents in these rows, with all categories."""
+        indices = np.asarray(rows, dtype=np.int64)
+        vectors = None if self.vectors is None else self.vectors[indices]
         if isinstance(self.documents, DocumentTable):
-            return replace(self, documents=self.documents.select(places), vectors=vectors)
+            return replace(self, documents=self.documents.select(indices), vectors=vectors)
         return replace(
-            self, documents=tuple(self.documents[i] for i in places.tolist()), vectors=vectors
+            self, documents=tuple(self.documents[i] for i in indices.tolist()), vectors=vectors
         )
 
     def split(self, name: str) -> Corpus:
-        """The corpus of the documents of one split."""
+        """Return the corpus of the documents of one split."""
         rows = [i for i, split in enumerate(self._splits) if split == name]
         if not rows:
             raise DataError(f"no split {name!r}; there are: {', '.join(self.splits) or 'none'}")
         return self.select(rows)
 
     def with_categories(self, categories: Iterable[str]) -> Corpus:
-        """The corpus with only these categories."""
+        """Return the corpus with only these categories."""
         kept = tuple(categories)
         if isinstance(self.documents, DocumentTable):
             return replace(self, documents=self.documents.with_categories(kept), categories=kept)
@@ -230,19 +232,19 @@ class Corpus:
         return replace(self, documents=documents, categories=kept)
 
     def labelled(self) -> Corpus:
-        """The corpus of the documents with at least one category."""
+        """Return the corpus of the documents with at least one category."""
         return self.select(np.flatnonzero(self.n_labels))
 
     def category_counts(self) -> Counter[str]:
-        """Number of documents of each category."""
+        """Count the documents of each category."""
         counts = np.bincount(self.indicator.indices, minlength=len(self.categories))
         return Counter(dict(zip(self.categories, counts.tolist(), strict=True)))
 
 
 def indicator_of(
     labels: Iterable[Iterable[object]], categories: Sequence[str], *, skip_unknown: bool = False
-) -> sparse.csr_array:
-    """Documents x categories, 1 where the document has the category.
+) -> SparseRows:
+    """Make the indicator, documents x categories, 1 where the document has the category.
 
     Unknown ones are refused or skipped.
     """

@@ -1,4 +1,4 @@
-"""A document, what is said of records that were skipped, and of what was guessed in reading them."""
+"""Define a document, a problem of a skipped record, and a note on a guess in reading."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """A skipped record: its place, and what is wrong with it."""
+class ReadingProblem:
+    """A skipped record: its file and line, and what is wrong with it."""
 
     file: str
     line: int | None
@@ -59,7 +59,7 @@ RECORDS = "bibliographic records"  # what a note says of a file of references
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What was decided in reading a source where nothing told: the value, the reason, and the option that sets it.
+    """What was guessed in reading a source: the value, the reason, and the option that sets it.
 
     Examples
     --------

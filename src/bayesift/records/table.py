@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import IntArray, SparseRows
 from bayesift.records.document import Document
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ class DocumentTable(Sequence[Document]):
 
     ids: pa.ChunkedArray
     texts: pa.ChunkedArray
-    labels: sparse.csr_array
+    labels: SparseRows
     categories: tuple[str, ...]
     titles: pa.ChunkedArray | None = None
     splits: pa.ChunkedArray | None = None
 
     @classmethod
     def joined(cls, tables: Sequence[DocumentTable]) -> DocumentTable:
-        """The documents of several tables, with all categories in the order of their names."""
+        """Join the documents of several tables, with all categories in the order of their names."""
         names = tuple(sorted({name for table in tables for name in table.categories}))
         labels = [table.with_categories(names).labels for table in tables]
         return cls(
@@ -57,13 +57,13 @@ class DocumentTable(Sequence[Document]):
 
     @classmethod
     def of(cls, documents: Iterable[Document]) -> DocumentTable:
-        """The table of documents without dates."""
+        """Make the table of documents without dates."""
         import pyarrow as pa
 
         made = list(documents)
         names = tuple(sorted({name for document in made for name in document.categories}))
-        place = {name: j for j, name in enumerate(names)}
-        codes = [place[name] for document in made for name in document.categories]
+        column_of = {name: j for j, name in enumerate(names)}
+        codes = [column_of[name] for document in made for name in document.categories]
         return cls(
             pa.chunked_array([pa.array([document.id for document in made], pa.string())]),
             pa.chunked_array([pa.array([document.text for document in made], pa.large_string())]),
@@ -115,16 +115,16 @@ class DocumentTable(Sequence[Document]):
             yield from self._made(slice(start, start + _BATCH))
 
     @overload
-    def __getitem__(self, place: int) -> Document: ...
+    def __getitem__(self, index: int) -> Document: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[Document, ...]: ...
-    def __getitem__(self, place: int | slice) -> Document | tuple[Document, ...]:
-        if isinstance(place, slice):
-            start, stop, step = place.indices(len(self))
+    def __getitem__(self, index: slice) -> tuple[Document, ...]: ...
+    def __getitem__(self, index: int | slice) -> Document | tuple[Document, ...]:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
             if step == 1:
                 return self._made(slice(start, stop))
             return self.select(np.arange(start, stop, step))._made(slice(None))
-        row = range(len(self))[place]  # refuses what is out of range
+        row = range(len(self))[index]  # refuses what is out of range
         return self._made(slice(row, row + 1))[0]
 
     def _made(self, rows: slice) -> tuple[Document, ...]:
@@ -160,8 +160,8 @@ class DocumentTable(Sequence[Document]):
     def __repr__(self) -> str:
         return repr(tuple(self)) if len(self) <= 10 else f"DocumentTable({len(self):,} documents)"
 
-    def select(self, rows: Array) -> DocumentTable:
-        """The table of these rows."""
+    def select(self, rows: IntArray) -> DocumentTable:
+        """Return the table of these rows."""
         taken = [
             None if column is None else _taken(column, rows)
             for column in (self.ids, self.texts, self.titles, self.splits)
@@ -178,23 +178,23 @@ class DocumentTable(Sequence[Document]):
         return bool(pc.any(pc.equal(self.ids, "")).as_py())
 
     @property
-    def n_documents(self) -> Array:
+    def n_documents(self) -> IntArray:
         """The number of documents of each category."""
         return np.bincount(self.labels.indices, minlength=len(self.categories))
 
     def with_categories(self, categories: Sequence[str]) -> DocumentTable:
-        """The table with these categories only, in this order."""
+        """Return the table with these categories only, in this order."""
         if tuple(categories) == self.categories:
             return self
-        place = {name: j for j, name in enumerate(categories)}
-        columns = np.array([place.get(name, -1) for name in self.categories], dtype=np.int32)
+        column_of = {name: j for j, name in enumerate(categories)}
+        columns = np.array([column_of.get(name, -1) for name in self.categories], dtype=np.int32)
         codes = columns[self.labels.indices]
         kept = np.concatenate([[0], np.cumsum(codes >= 0)])[self.labels.indptr]
-        labels = csr_of(codes[codes >= 0], np.diff(kept), len(place))
+        labels = csr_of(codes[codes >= 0], np.diff(kept), len(column_of))
         return replace(self, labels=labels, categories=tuple(categories))
 
     def hashed_parts(self) -> Iterator[Any]:
-        """The bytes of `hashed_bytes` for batches of documents."""
+        """Yield the bytes of `hashed_bytes` for batches of documents."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -222,7 +222,7 @@ class DocumentTable(Sequence[Document]):
 
 
 def hashed_bytes(document: Document) -> bytes:
-    """What the fingerprint of a corpus takes of a document: its parts, each after its length."""
+    """Return what the fingerprint of a corpus takes of a document: its parts with their lengths."""
     return b"".join(
         _sized(
             [document.id, document.title, document.text, *document.categories, document.split or ""]
@@ -237,7 +237,7 @@ def _sized(parts: Iterable[str]) -> Iterator[bytes]:
 
 
 def _with_sizes(column: Any) -> tuple[Any, Any]:
-    """The length of each text as eight bytes, and the text, as Arrow arrays."""
+    """Return the length of each text as eight bytes, and the text, as Arrow arrays."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -249,8 +249,8 @@ def _with_sizes(column: Any) -> tuple[Any, Any]:
     return eight.cast(pa.large_binary()), text
 
 
-def csr_of(codes: Array, sizes: Any, n_columns: int) -> sparse.csr_array:
-    """The indicator of rows with `sizes` entries each, in the columns `codes`."""
+def csr_of(codes: IntArray, sizes: Any, n_columns: int) -> SparseRows:
+    """Make the indicator of rows with `sizes` entries each, in the columns `codes`."""
     indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     ones = np.ones(len(codes), dtype=np.int8)
     return sparse.csr_array(
@@ -258,8 +258,8 @@ def csr_of(codes: Array, sizes: Any, n_columns: int) -> sparse.csr_array:
     )
 
 
-def rows_of(labels: sparse.csr_array, rows: Array) -> sparse.csr_array:
-    """These rows of an indicator, with their entries in their order."""
+def rows_of(labels: SparseRows, rows: IntArray) -> SparseRows:
+    """Take rows of an indicator, with their entries in their order."""
     sizes = np.diff(labels.indptr)[rows]
     entries = np.repeat(labels.indptr[rows] - np.cumsum(sizes) + sizes, sizes) + np.arange(
         sizes.sum()
@@ -267,7 +267,7 @@ def rows_of(labels: sparse.csr_array, rows: Array) -> sparse.csr_array:
     return csr_of(labels.indices[entries], sizes, labels.shape[1])
 
 
-def _stacked(labels: Sequence[sparse.csr_array]) -> sparse.csr_array:
+def _stacked(labels: Sequence[SparseRows]) -> SparseRows:
     sizes = np.concatenate([np.diff(part.indptr) for part in labels])
     return csr_of(np.concatenate([part.indices for part in labels]), sizes, labels[0].shape[1])
 
@@ -280,7 +280,7 @@ def _chained(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     )
 
 
-def _taken(column: pa.ChunkedArray, rows: Array) -> pa.ChunkedArray:
+def _taken(column: pa.ChunkedArray, rows: IntArray) -> pa.ChunkedArray:
     import pyarrow as pa
 
     if (

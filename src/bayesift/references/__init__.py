@@ -1,4 +1,4 @@
-"""Bibliographic records: read and written in the formats of databases, reference managers and screening programs."""
+"""Read and write bibliographic records of databases, reference managers and screening tools."""
 
 from bayesift.references.arrow import references_from_table, references_to_table
 from bayesift.references.files import (

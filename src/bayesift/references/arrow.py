@@ -1,4 +1,7 @@
-"""References as an Arrow table with everything they hold, and back: the layout of Parquet and JSON lines of our own."""
+"""Convert references to an Arrow table with everything they hold, and back.
+
+It is the layout of Parquet and JSON lines that bayesift writes.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ OWN_COLUMNS = frozenset({"fields", "decisions", "format", "authors", "title"})
 
 
 def schema() -> pa.Schema:
-    """The columns of a table of references."""
+    """Return the columns of a table of references."""
     import pyarrow as pa
 
     texts = pa.list_(pa.string())
@@ -40,7 +43,7 @@ def schema() -> pa.Schema:
 
 
 def to_values(reference: Reference) -> dict[str, Any]:
-    """A reference as plain values.
+    """Convert a reference to plain values.
 
     A value of `fields` that is not text is JSON after a NUL character.
     """
@@ -59,7 +62,7 @@ def to_values(reference: Reference) -> dict[str, Any]:
 
 
 def from_values(values: Mapping[str, Any]) -> Reference:
-    """The reference of `to_values`."""
+    """Make a reference of what `to_values` returned."""
     parts = {name: values[name] for name in _NAMES if values.get(name) is not None}
     try:
         parts["decisions"] = tuple(
@@ -82,7 +85,7 @@ def from_values(values: Mapping[str, Any]) -> Reference:
 
 
 def references_to_table(references: Iterable[Reference]) -> pa.Table:
-    """References as an Arrow table that holds everything."""
+    """Convert references to an Arrow table that holds everything."""
     import pyarrow as pa
 
     columns: dict[str, list[Any]] = {name: [] for name in _NAMES}
@@ -93,7 +96,7 @@ def references_to_table(references: Iterable[Reference]) -> pa.Table:
 
 
 def references_from_table(table: pa.Table) -> list[Reference]:
-    """The references of such a table."""
+    """Make references of a table of `references_to_table`."""
     missing = [name for name in _NAMES if name not in table.column_names]
     if missing:
         raise DataError(f"not a table of references: no column {missing[0]!r}")

@@ -17,9 +17,12 @@ from bayesift.references.layout import (
     Parts,
     Values,
     all_of,
+    express,
     first,
+    pair_table,
     parse_date,
     split_names,
+    tag_table,
     write_judgements,
 )
 from bayesift.references.lines import Entry, Report
@@ -50,11 +53,12 @@ _ACCENTS = {
     "b": "\u0331",
 }
 _SYMBOL_TABLE = """
-    ss=ß ae=æ AE=Æ oe=œ OE=Œ aa=å AA=Å o=ø O=Ø l=ł L=Ł i=i j=j dh=ð DH=Ð th=þ TH=Þ dj=đ DJ=Đ textendash=\u2013
-    textemdash=\u2014 textquoteleft=\u2018 textquoteright=\u2019 textquotedblleft=“ textquotedblright=”
-    textbackslash=\\ textasciitilde=~ textasciicircum=^ ldots=… dots=… textunderscore=_ textregistered=®
-    texttrademark=™ copyright=© S=§ pm=± times=\u00d7 leq=≤ geq=≥ alpha=\u03b1 beta=β gamma=\u03b3 delta=δ mu=μ
-    lambda=λ sigma=\u03c3 kappa=κ Delta=Δ textdegree=° degree=° textless=< textgreater=> textbar=| lbrace={ rbrace=}
+    ss=ß ae=æ AE=Æ oe=œ OE=Œ aa=å AA=Å o=ø O=Ø l=ł L=Ł i=i j=j dh=ð DH=Ð th=þ TH=Þ dj=đ DJ=Đ
+    textendash=\u2013 textemdash=\u2014 textquoteleft=\u2018 textquoteright=\u2019
+    textquotedblleft=“ textquotedblright=” textbackslash=\\ textasciitilde=~ textasciicircum=^
+    ldots=… dots=… textunderscore=_ textregistered=® texttrademark=™ copyright=© S=§ pm=±
+    times=\u00d7 leq=≤ geq=≥ alpha=\u03b1 beta=β gamma=\u03b3 delta=δ mu=μ lambda=λ sigma=\u03c3
+    kappa=κ Delta=Δ textdegree=° degree=° textless=< textgreater=> textbar=| lbrace={ rbrace=}
 """
 _SYMBOLS = dict(pair.split("=", 1) for pair in _SYMBOL_TABLE.split())
 _ACCENT = re.compile(
@@ -68,11 +72,11 @@ _SPECIAL = re.compile(r"[\\{}$&%#_^~]")
 _ESCAPES = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
 # Escaped characters stand here while braces and dollars are removed.
 _KEPT = {character: chr(0xE000 + i) for i, character in enumerate("{}$&%#_\\^~")}
-_BACK = {ord(place): character for character, place in _KEPT.items()}
+_BACK = {ord(placeholder): character for character, placeholder in _KEPT.items()}
 
 
 def plain_text(text: str) -> str:
-    r"""The text without LaTeX.
+    r"""Convert LaTeX to plain text.
 
     Examples
     --------
@@ -100,7 +104,7 @@ def _accented(match: re.Match[str]) -> str:
 
 
 def latex_text(text: str) -> str:
-    r"""The text with the special characters of LaTeX escaped, so that `plain_text` gives it back.
+    r"""Escape the special characters of LaTeX, so that `plain_text` gives the text back.
 
     Examples
     --------
@@ -121,70 +125,66 @@ _VERBATIM = frozenset(
 )
 _SKIPPED = frozenset({"comment", "preamble", "string"})
 
-_TYPES = {
-    "article": "JOUR",
-    "inproceedings": "CONF",
-    "conference": "CONF",
-    "incollection": "CHAP",
-    "inbook": "CHAP",
-    "book": "BOOK",
-    "proceedings": "CONF",
-    "phdthesis": "THES",
-    "mastersthesis": "THES",
-    "thesis": "THES",
-    "techreport": "RPRT",
-    "report": "RPRT",
-    "unpublished": "UNPB",
-    "online": "ELEC",
-    "electronic": "ELEC",
-    "patent": "PAT",
-    "dataset": "DATA",
-    "software": "COMP",
-    "misc": "GEN",
-}
-_NAMES = {
-    "JOUR": "article",
-    "EJOUR": "article",
-    "CONF": "inproceedings",
-    "CPAPER": "inproceedings",
-    "CHAP": "incollection",
-}
-_NAMES |= {
-    "BOOK": "book",
-    "THES": "phdthesis",
-    "RPRT": "techreport",
-    "UNPB": "unpublished",
-    "PAT": "patent",
-}
+_TYPES = pair_table(
+    """
+    article = JOUR
+    inproceedings = CONF
+    conference = CONF
+    incollection = CHAP
+    inbook = CHAP
+    book = BOOK
+    proceedings = CONF
+    phdthesis = THES
+    mastersthesis = THES
+    thesis = THES
+    techreport = RPRT
+    report = RPRT
+    unpublished = UNPB
+    online = ELEC
+    electronic = ELEC
+    patent = PAT
+    dataset = DATA
+    software = COMP
+    misc = GEN
+    """
+)
+_NAMES = pair_table(
+    """
+    JOUR = article
+    EJOUR = article
+    CONF = inproceedings
+    CPAPER = inproceedings
+    CHAP = incollection
+    BOOK = book
+    THES = phdthesis
+    RPRT = techreport
+    UNPB = unpublished
+    PAT = patent
+    """
+)
 
-TAGS = {
-    "id": ("@key",),
-    "title": ("title",),
-    "abstract": ("abstract",),
-    "authors": ("author",),
-    "year": ("year", "date"),
-    "date": ("date", "month", "day"),
-    "journal": (
-        "journal",
-        "journaltitle",
-        "booktitle",
-        "fjournal",
-        "school",
-        "institution",
-        "howpublished",
-    ),
-    "volume": ("volume",),
-    "issue": ("number", "issue"),
-    "pages": ("pages", "article-number", "eid", "articleno"),
-    "doi": ("doi",),
-    "pmid": ("pmid", "pubmedid", "pubmed_id", "pubmed-id"),
-    "keywords": ("keywords", "keyword", "author_keywords", "keywords-plus", "mendeley-tags"),
-    "url": ("url", "ee", "link", "bdsk-url-1"),
-    "language": ("language", "langid"),
-    "type": ("@type",),
-    "notes": ("note", "annote", "notes", "comment"),
-    "labels": ("groups",),
-}
+TAGS = tag_table(
+    """
+    id       @key
+    title    title
+    abstract abstract
+    authors  author
+    year     year date
+    date     date month day
+    journal  journal journaltitle booktitle fjournal school institution howpublished
+    volume   volume
+    issue    number issue
+    pages    pages article-number eid articleno
+    doi      doi
+    pmid     pmid pubmedid pubmed_id pubmed-id
+    keywords keywords keyword author_keywords keywords-plus mendeley-tags
+    url      url ee link bdsk-url-1
+    language language langid
+    type     @type
+    notes    note annote notes comment
+    labels   groups
+    """
+)
 
 
 def is_bibtex(head: str) -> bool:
@@ -195,15 +195,15 @@ def is_bibtex(head: str) -> bool:
 
 
 def read_bibtex(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Entries of BibTeX; macros of @string are replaced, @comment and @preamble are passed over."""
+    """Read entries; macros of @string are replaced, @comment and @preamble are skipped."""
     text = "\n".join(line for _, line in lines)
     starts = list(_START.finditer(text))
     macros: dict[str, str] = {}
-    line, place = 1, 0
+    line, position = 1, 0
     for start, following in zip(
         starts, [*(match.start() for match in starts[1:]), len(text)], strict=True
     ):
-        line, place = line + text.count("\n", place, start.end()), start.end()
+        line, position = line + text.count("\n", position, start.end()), start.end()
         kind, body = start[1], text[start.end() : following]
         if kind.lower() == "string":
             macros |= {name.lower(): value for name, value in _Body(body, macros).fields()}
@@ -222,7 +222,7 @@ class _Body:
     def __init__(self, text: str, macros: dict[str, str]) -> None:
         self.text = text
         self.macros = macros
-        self.place = 0
+        self.position = 0
         self.problems: list[str] = []
 
     def key(self) -> str:
@@ -230,20 +230,20 @@ class _Body:
         if match is None or _NAME.match(self.text):
             self.problems.append("no key")
             return ""
-        self.place = match.end()
+        self.position = match.end()
         return match[1]
 
     def fields(self) -> list[tuple[str, str]]:
         found: list[tuple[str, str]] = []
-        while (match := _NAME.match(self.text, self.place)) is not None:
-            self.place = match.end()
+        while (match := _NAME.match(self.text, self.position)) is not None:
+            self.position = match.end()
             found.append((match[1], self._value()))
             self._skip_rest()
-        if self.text[self.place :].strip().strip("{}(), \n"):
-            rest = tidy(self.text[self.place :])
+        if self.text[self.position :].strip().strip("{}(), \n"):
+            rest = tidy(self.text[self.position :])
             self.problems.append(f"{rest[:40]!r} is not understood; kept as a field without a name")
             found.append(("", rest))
-        elif not re.match(r"[\s,]*[})]", self.text[self.place :]):
+        elif not re.match(r"[\s,]*[})]", self.text[self.position :]):
             self.problems.append("no closing brace")
         return found
 
@@ -251,23 +251,23 @@ class _Body:
         parts = []
         while True:
             parts.append(self._part())
-            match = re.compile(r"\s*#\s*").match(self.text, self.place)
+            match = re.compile(r"\s*#\s*").match(self.text, self.position)
             if match is None:
                 return "".join(parts)
-            self.place = match.end()
+            self.position = match.end()
 
     def _part(self) -> str:
-        opening = self.text[self.place : self.place + 1]
+        opening = self.text[self.position : self.position + 1]
         if opening in ("{", '"'):
             return self._delimited(opening)
-        match = _BARE.match(self.text, self.place)
+        match = _BARE.match(self.text, self.position)
         if match is None:
             return ""
-        self.place = match.end()
+        self.position = match.end()
         return self.macros.get(match[0].lower(), match[0])
 
     def _delimited(self, opening: str) -> str:
-        start, depth = self.place + 1, 0
+        start, depth = self.position + 1, 0
         for match in re.compile(r"\\.|[{}\"]", re.DOTALL).finditer(self.text, start):
             character = match[0]
             if depth == 0 and character == ("}" if opening == "{" else '"'):
@@ -275,7 +275,7 @@ class _Body:
                     self.text, start, match.start()
                 ):
                     break  # the brace of the entry closes this value, which holds further fields
-                self.place = match.end()
+                self.position = match.end()
                 return self.text[start : match.start()]
             depth += {"{": 1, "}": -1}.get(character, 0)
             if depth < 0:
@@ -283,21 +283,22 @@ class _Body:
         # Unbalanced: up to the next line that begins a field, or to the end.
         cut = _NEXT.search(self.text, start)
         self.problems.append("unbalanced braces or quotes")
-        self.place = cut.start() if cut else len(self.text)
-        value = self.text[start : self.place].rstrip()
+        self.position = cut.start() if cut else len(self.text)
+        value = self.text[start : self.position].rstrip()
         return value.removesuffix("}").rstrip().rstrip('}",') if not cut else value.rstrip('",')
 
     def _skip_rest(self) -> None:
         """Pass over what stands between a value and the next comma, if a field follows."""
         if not re.compile(r"\s*(?:,|[})]\s*\Z|[})]|[A-Za-z][\w-]*\s*=|\Z)").match(
-            self.text, self.place
+            self.text, self.position
         ):
-            cut = _NEXT.search(self.text, self.place)
+            cut = _NEXT.search(self.text, self.position)
             if cut:
                 self.problems.append(
-                    f"{tidy(self.text[self.place : cut.start()])[:40]!r} is not understood, left out"
+                    f"{tidy(self.text[self.position : cut.start()])[:40]!r} is not understood, left "
+                    "out"
                 )
-                self.place = cut.start()
+                self.position = cut.start()
 
 
 def write_bibtex(records: Iterable[Fields], stream: IO[str]) -> None:
@@ -319,7 +320,7 @@ def write_bibtex(records: Iterable[Fields], stream: IO[str]) -> None:
 
 
 def _balanced(value: str) -> str:
-    """The value, without its braces if they are not balanced."""
+    """Remove the braces of a value if they are not balanced."""
     depth = 0
     for character in re.sub(r"\\.", "", value, flags=re.DOTALL):
         depth += {"{": 1, "}": -1}.get(character, 0)
@@ -333,12 +334,12 @@ def _balanced(value: str) -> str:
 
 
 def decode_bibtex(tag: str, value: str) -> tuple[tuple[str, str]]:
-    """The field as plain text; names are still to be taken apart, addresses hold no LaTeX."""
+    """Convert a field to plain text, except for names and addresses, which hold no LaTeX."""
     return ((tag, value if tag.lower() in _VERBATIM else plain_text(value)),)
 
 
 def refine_bibtex(parts: Parts, values: Values) -> None:
-    """Authors are joined by "and", keywords by commas; months may be names or numbers."""
+    """Split authors at "and" and keywords at commas; months may be names or numbers."""
     words = all_of(values, BIBTEX.tags["keywords"])
     parts["keywords"] = tuple(
         dict.fromkeys(
@@ -374,7 +375,7 @@ def _pmid(values: Values) -> str:
 
 
 def split_authors(text: str) -> tuple[str, ...]:
-    """The names joined by "and" outside of braces."""
+    """Split names at "and" outside of braces."""
     names, depth, start = [], 0, 0
     for match in re.finditer(r"[{}]|\s+and\s+", text):
         if match[0] in "{}":
@@ -386,37 +387,48 @@ def split_authors(text: str) -> tuple[str, ...]:
     return tuple(name for part in names if (name := tidy(plain_text(part))))
 
 
+_WRITTEN = pair_table(
+    """
+    type = @type
+    id = @key
+    title = title
+    authors = author
+    journal = journal
+    year = year
+    date = date
+    volume = volume
+    issue = number
+    pages = pages
+    doi = doi
+    pmid = pmid
+    url = url
+    language = language
+    keywords = keywords
+    abstract = abstract
+    notes = note
+    """
+)
+
+
 def express_bibtex(reference: Reference) -> dict[str, Pairs]:
-    """The parts of a record as fields of BibTeX."""
-    chapter = reference.type in ("CONF", "CPAPER", "CHAP")
-    names = (
-        f"{{{latex_text(name)}}}" if " and " in name else latex_text(name)
-        for name in reference.authors
-    )
-    judgements = write_judgements(reference)
-    known = {
+    """Convert the parts of a record to fields of BibTeX."""
+    authors = map(latex_text, reference.authors)
+    names = [f"{{{name}}}" if " and " in name else name for name in authors]
+    others = {
         "type": [("@type", _NAMES.get(reference.type, "misc"))],
-        "id": [("@key", reference.id)],
-        "title": [("title", latex_text(reference.title))],
         "authors": [("author", " and ".join(names))],
-        "journal": [("booktitle" if chapter else "journal", latex_text(reference.journal))],
-        "year": [("year", str(reference.year or ""))],
-        "date": [("date", reference.date if len(reference.date) > 4 else "")],
-        "volume": [("volume", latex_text(reference.volume))],
-        "issue": [("number", latex_text(reference.issue))],
         "pages": [("pages", reference.pages.replace("-", "--"))],
-        "doi": [("doi", reference.doi)],
-        "pmid": [("pmid", reference.pmid)],
-        "url": [("url", reference.url)],
-        "language": [("language", latex_text(reference.language))],
         "keywords": [("keywords", "; ".join(map(latex_text, reference.keywords)))],
-        "abstract": [("abstract", latex_text(reference.abstract))],
         "notes": [
             ("note", latex_text("\n\n".join(reference.notes))),
-            ("annote", latex_text("\n".join(judgements))),
+            ("annote", latex_text("\n".join(write_judgements(reference)))),
         ],
     }
-    return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
+    for part in ("title", "journal", "volume", "issue", "language", "abstract"):
+        others[part] = [(_WRITTEN[part], latex_text(getattr(reference, part)))]
+    if reference.type in ("CONF", "CPAPER", "CHAP"):
+        others["journal"] = [("booktitle", latex_text(reference.journal))]
+    return express(reference, _WRITTEN, others)
 
 
 BIBTEX = Layout(

@@ -15,12 +15,14 @@ from bayesift.references.layout import (
     Parts,
     Values,
     all_of,
+    express,
     first,
+    pair_table,
     parse_date,
     split_names,
-    write_judgements,
+    tag_table,
 )
-from bayesift.references.lines import Block, Entry, Report, bounded_records
+from bayesift.references.lines import Entry, RecordLines, Report, bounded_records
 from bayesift.references.reference import Fields, Reference
 
 _WEB_OF_SCIENCE_TAG = re.compile(r"([A-Z][A-Z0-9])(?: (.*)|)$")
@@ -31,25 +33,27 @@ _AROUND = frozenset({"FN", "VR", "EF"})
 _TYPES = {"J": "JOUR", "B": "BOOK", "S": "SER", "P": "PAT"}
 _CODES = {code: letter for letter, code in _TYPES.items()}
 
-WEB_OF_SCIENCE_TAGS = {
-    "id": ("UT", "GA"),
-    "title": ("TI",),
-    "abstract": ("AB",),
-    "authors": ("AF", "AU", "BF", "BA", "CA"),
-    "year": ("PY", "EY"),
-    "date": ("PD", "PY", "EA"),
-    "journal": ("SO", "JI", "J9", "SE"),
-    "volume": ("VL",),
-    "issue": ("IS",),
-    "pages": ("BP", "EP", "AR"),
-    "doi": ("DI", "D2"),
-    "pmid": ("PM",),
-    "keywords": ("DE", "ID", "MQ"),
-    "url": ("UR",),
-    "language": ("LA",),
-    "type": ("PT",),
-    "notes": ("N1",),
-}
+WEB_OF_SCIENCE_TAGS = tag_table(
+    """
+    id       UT GA
+    title    TI
+    abstract AB
+    authors  AF AU BF BA CA
+    year     PY EY
+    date     PD PY EA
+    journal  SO JI J9 SE
+    volume   VL
+    issue    IS
+    pages    BP EP AR
+    doi      DI D2
+    pmid     PM
+    keywords DE ID MQ
+    url      UR
+    language LA
+    type     PT
+    notes    N1
+    """
+)
 
 
 def is_web_of_science(head: str) -> bool:
@@ -58,7 +62,7 @@ def is_web_of_science(head: str) -> bool:
 
 
 def read_web_of_science(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Records of plain text; the lines of a field are kept apart, since each may be an author."""
+    """Read records; the lines of a field stay separate, since each may be an author."""
 
     def parse(line: str) -> tuple[str, str] | None:
         match = _WEB_OF_SCIENCE_TAG.match(line)
@@ -72,7 +76,7 @@ def read_web_of_science(lines: Iterable[tuple[int, str]], report: Report) -> Ite
 
 
 def _within(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """The lines without those that frame the file."""
+    """Leave out the lines that frame the file."""
     return (
         (number, line)
         for number, line in lines
@@ -92,9 +96,9 @@ def write_web_of_science(records: Iterable[Fields], stream: IO[str]) -> None:
 
 
 def refine_web_of_science(parts: Parts, values: Values) -> None:
-    """A page range is in two tags.
+    """Join a page range in two tags, a date without its year and wrapped keywords.
 
-    A type is a letter; a date has no year; keywords may be wrapped.
+    A type is a letter.
     """
     start, end = first(values, ("BP",)), first(values, ("EP",))
     parts["pages"] = (
@@ -108,29 +112,40 @@ def refine_web_of_science(parts: Parts, values: Values) -> None:
     parts["keywords"] = tuple(dict.fromkeys(split_names(wrapped, ";")))
 
 
+_WRITTEN = pair_table(
+    """
+    type = PT
+    authors = AU
+    title = TI
+    journal = SO
+    language = LA
+    keywords = DE
+    abstract = AB
+    year = PY
+    date = PD
+    volume = VL
+    issue = IS
+    pages = AR
+    doi = DI
+    pmid = PM
+    url = UR
+    id = UT
+    notes = N1
+    """
+)
+
+
 def express_web_of_science(reference: Reference) -> dict[str, Pairs]:
-    """The parts of a record as fields of Web of Science."""
+    """Convert the parts of a record to fields of Web of Science."""
     start, dash, end = reference.pages.partition("-")
-    known = {
+    others = {
         "type": [("PT", _CODES.get(reference.type, "J"))],
         "authors": [("AU", "\n".join(reference.authors))],
-        "title": [("TI", reference.title)],
-        "journal": [("SO", reference.journal)],
-        "language": [("LA", reference.language)],
         "keywords": [("DE", "; ".join(reference.keywords))],
-        "abstract": [("AB", reference.abstract)],
-        "year": [("PY", str(reference.year or ""))],
-        "date": [("PD", reference.date if len(reference.date) > 4 else "")],
-        "volume": [("VL", reference.volume)],
-        "issue": [("IS", reference.issue)],
-        "pages": [("BP", start), ("EP", end)] if dash and end else [("AR", reference.pages)],
-        "doi": [("DI", reference.doi)],
-        "pmid": [("PM", reference.pmid)],
-        "url": [("UR", reference.url)],
-        "id": [("UT", reference.id)],
-        "notes": [("N1", note) for note in (*reference.notes, *write_judgements(reference))],
     }
-    return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
+    if dash and end:
+        others["pages"] = [("BP", start), ("EP", end)]
+    return express(reference, _WRITTEN, others)
 
 
 WEB_OF_SCIENCE = Layout(
@@ -142,23 +157,25 @@ _START = re.compile(r"Record #\d+ of \d+\s*$")
 _COCHRANE_TAG = re.compile(r"(ID|AU|TI|SO|YR|VL|NO|PG|XR|PM|PT|KY|DOI|AB|US|CC|LA|EM|CT): ?(.*)$")
 _COCHRANE_LIKELY = re.compile(r"^Record #\d+ of \d+\s*\n(?:.*\n){0,3}?(?:ID|AU|TI): ", re.MULTILINE)
 
-COCHRANE_TAGS = {
-    "id": ("ID",),
-    "title": ("TI",),
-    "abstract": ("AB",),
-    "authors": ("AU",),
-    "year": ("YR",),
-    "date": ("YR",),
-    "journal": ("SO",),
-    "volume": ("VL",),
-    "issue": ("NO",),
-    "pages": ("PG",),
-    "doi": ("DOI",),
-    "pmid": ("PM",),
-    "keywords": ("KY",),
-    "url": ("US",),
-    "language": ("LA",),
-}
+COCHRANE_TAGS = tag_table(
+    """
+    id       ID
+    title    TI
+    abstract AB
+    authors  AU
+    year     YR
+    date     YR
+    journal  SO
+    volume   VL
+    issue    NO
+    pages    PG
+    doi      DOI
+    pmid     PM
+    keywords KY
+    url      US
+    language LA
+    """
+)
 
 
 def is_cochrane(head: str) -> bool:
@@ -167,8 +184,8 @@ def is_cochrane(head: str) -> bool:
 
 
 def read_cochrane(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Records of plain text; one that lacks its first line is reported and read."""
-    block = Block()
+    """Read records; one that lacks its first line is reported and read."""
+    block = RecordLines()
     started = False
     for number, line in lines:
         match = _COCHRANE_TAG.match(line)

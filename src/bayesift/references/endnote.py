@@ -1,4 +1,7 @@
-"""EndNote: tagged text (.enw, as Google Scholar gives it) and XML, of which a damaged record costs no other."""
+"""Read and write EndNote: tagged text (.enw, as Google Scholar gives it) and XML.
+
+A damaged record of XML costs no other record.
+"""
 
 from __future__ import annotations
 
@@ -14,56 +17,62 @@ from bayesift.references.layout import (
     Parts,
     Values,
     all_of,
+    express,
     first,
-    write_judgements,
+    pair_table,
+    tag_table,
 )
-from bayesift.references.lines import Block, Entry, Report
+from bayesift.references.lines import Entry, RecordLines, Report
 from bayesift.references.reference import Fields, Reference, normalise_pmid
 
 _TAG = re.compile(r"%([A-Z0-9@!#$&()*+^<=>?\[~])(?:[ \t](.*)|)$")
 _ENDNOTE_LIKELY = re.compile(r"\A\s*%[0-9A-Z@~] \S|^%0 [A-Z]", re.MULTILINE)
 
-TYPES = {
-    "journal article": "JOUR",
-    "electronic article": "EJOUR",
-    "magazine article": "MGZN",
-    "newspaper article": "NEWS",
-    "book": "BOOK",
-    "edited book": "EDBOOK",
-    "electronic book": "EBOOK",
-    "book section": "CHAP",
-    "conference proceedings": "CONF",
-    "conference paper": "CPAPER",
-    "thesis": "THES",
-    "report": "RPRT",
-    "government document": "GOVDOC",
-    "patent": "PAT",
-    "web page": "ELEC",
-    "dataset": "DATA",
-    "unpublished work": "UNPB",
-    "generic": "GEN",
-}
+TYPES = pair_table(
+    """
+    journal article = JOUR
+    electronic article = EJOUR
+    magazine article = MGZN
+    newspaper article = NEWS
+    book = BOOK
+    edited book = EDBOOK
+    electronic book = EBOOK
+    book section = CHAP
+    conference proceedings = CONF
+    conference paper = CPAPER
+    thesis = THES
+    report = RPRT
+    government document = GOVDOC
+    patent = PAT
+    web page = ELEC
+    dataset = DATA
+    unpublished work = UNPB
+    generic = GEN
+    """
+)
 NAMES = {code: name.title() for name, code in TYPES.items()}
 
-ENDNOTE_TAGS = {
-    "id": ("M", "F", "L"),
-    "title": ("T",),
-    "abstract": ("X",),
-    "authors": ("A",),
-    "year": ("D",),
-    "date": ("8", "D"),
-    "journal": ("J", "B", "S"),
-    "volume": ("V",),
-    "issue": ("N",),
-    "pages": ("P",),
-    "doi": ("R",),
-    "pmid": ("2",),
-    "keywords": ("K",),
-    "url": ("U", ">"),
-    "language": ("G",),
-    "type": ("0",),
-    "notes": ("Z",),
-}
+ENDNOTE_TAGS = tag_table(
+    """
+    id       M F L
+    title    T
+    abstract X
+    authors  A
+    year     D
+    date     8 D
+    journal  J B S
+    volume   V
+    issue    N
+    pages    P
+    doi      R
+    pmid     2
+    keywords K
+    url      U >
+    language G
+    type     0
+    notes    Z
+    """
+)
 
 
 def is_enw(head: str) -> bool:
@@ -72,8 +81,8 @@ def is_enw(head: str) -> bool:
 
 
 def read_enw(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Records of tagged text; one that lacks %0 is reported and read."""
-    block = Block()
+    """Read records of tagged text; one that lacks %0 is reported and read."""
+    block = RecordLines()
     for number, line in lines:
         match = _TAG.match(line)
         if match is not None:
@@ -97,7 +106,7 @@ def write_enw(records: Iterable[Fields], stream: IO[str]) -> None:
 
 
 def refine_enw(parts: Parts, values: Values) -> None:
-    """The accession number is PubMed's if the database says so."""
+    """Take the accession number for PubMed's if the database says so."""
     parts["type"] = TYPES.get(parts["type"].lower(), "GEN" if parts["type"] else "")
     number = first(values, ("M",))
     database = " ".join(all_of(values, ("~", "W"))).lower()
@@ -108,30 +117,36 @@ def refine_enw(parts: Parts, values: Values) -> None:
         parts["pmid"] = normalise_pmid(number)
 
 
+_WRITTEN = pair_table(
+    """
+    type = 0
+    title = T
+    authors = A
+    journal = J
+    volume = V
+    issue = N
+    pages = P
+    year = D
+    date = 8
+    doi = R
+    pmid = 2
+    keywords = K
+    abstract = X
+    url = U
+    language = G
+    id = F
+    notes = Z
+    """
+)
+
+
 def express_enw(reference: Reference) -> dict[str, Pairs]:
-    """The parts of a record as fields of tagged text."""
-    known = {
-        "type": [
-            ("0", NAMES.get(reference.type, "Generic" if reference.type else "Journal Article"))
-        ],
-        "title": [("T", reference.title)],
-        "authors": [("A", name) for name in reference.authors],
-        "journal": [("B" if reference.type in ("CHAP", "CONF") else "J", reference.journal)],
-        "volume": [("V", reference.volume)],
-        "issue": [("N", reference.issue)],
-        "pages": [("P", reference.pages)],
-        "year": [("D", str(reference.year or ""))],
-        "date": [("8", reference.date if len(reference.date) > 4 else "")],
-        "doi": [("R", reference.doi)],
-        "pmid": [("2", reference.pmid)],
-        "keywords": [("K", word) for word in reference.keywords],
-        "abstract": [("X", reference.abstract)],
-        "url": [("U", reference.url)],
-        "language": [("G", reference.language)],
-        "id": [("F", reference.id)],
-        "notes": [("Z", note) for note in (*reference.notes, *write_judgements(reference))],
-    }
-    return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
+    """Convert the parts of a record to fields of tagged text."""
+    name = NAMES.get(reference.type, "Generic" if reference.type else "Journal Article")
+    others = {"type": [("0", name)]}
+    if reference.type in ("CHAP", "CONF"):
+        others["journal"] = [("B", reference.journal)]
+    return express(reference, _WRITTEN, others)
 
 
 ENW = Layout("enw", ENDNOTE_TAGS, express_enw, refine_enw)
@@ -140,42 +155,42 @@ ENW = Layout("enw", ENDNOTE_TAGS, express_enw, refine_enw)
 _INLINE = frozenset({"style", "i", "b", "u", "sub", "sup"})
 _ENDNOTE_XML_LIKELY = re.compile(r"<(?:records|record)(?:\s[^<>]*)?>")
 _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-_NUMBERS = {
-    "JOUR": "17",
-    "BOOK": "6",
-    "CHAP": "5",
-    "CONF": "10",
-    "THES": "32",
-    "RPRT": "27",
-    "ELEC": "12",
-    "GEN": "13",
-}
+_NUMBERS = pair_table(
+    """
+    JOUR = 17
+    BOOK = 6
+    CHAP = 5
+    CONF = 10
+    THES = 32
+    RPRT = 27
+    ELEC = 12
+    GEN = 13
+    """
+)
 
-ENDNOTE_XML_TAGS = {
-    "id": ("accession-num", "label", "rec-number"),
-    "title": ("titles/title",),
-    "abstract": ("abstract",),
-    "authors": ("contributors/authors/author",),
-    "year": ("dates/year",),
-    "date": ("dates/pub-dates/date", "dates/year"),
-    "journal": (
-        "periodical/full-title",
-        "titles/secondary-title",
-        "periodical/abbr-1",
-        "alt-periodical/full-title",
-    ),
-    "volume": ("volume",),
-    "issue": ("number", "issue"),
-    "pages": ("pages", "electronic-pages"),
-    "doi": ("electronic-resource-num",),
-    "pmid": ("custom2",),
-    "keywords": ("keywords/keyword",),
-    "url": ("urls/related-urls/url", "urls/web-urls/url", "urls/pdf-urls/url"),
-    "language": ("language",),
-    "type": ("ref-type@name",),
-    "notes": ("notes", "research-notes"),
-    "labels": (),
-}
+ENDNOTE_XML_TAGS = tag_table(
+    """
+    id       accession-num label rec-number
+    title    titles/title
+    abstract abstract
+    authors  contributors/authors/author
+    year     dates/year
+    date     dates/pub-dates/date dates/year
+    journal  periodical/full-title titles/secondary-title
+    journal  periodical/abbr-1 alt-periodical/full-title
+    volume   volume
+    issue    number issue
+    pages    pages electronic-pages
+    doi      electronic-resource-num
+    pmid     custom2
+    keywords keywords/keyword
+    url      urls/related-urls/url urls/web-urls/url urls/pdf-urls/url
+    language language
+    type     ref-type@name
+    notes    notes research-notes
+    labels
+    """
+)
 
 
 def is_endnote_xml(head: str) -> bool:
@@ -184,7 +199,7 @@ def is_endnote_xml(head: str) -> bool:
 
 
 def read_endnote_xml(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Records of EndNote XML; a record that is not well-formed is reported."""
+    """Read records of EndNote XML; a record that is not well-formed is reported."""
     for number, element in xml_records(lines, report, "record"):
         yield Entry(number, tuple(flatten(element)))
 
@@ -192,7 +207,7 @@ def read_endnote_xml(lines: Iterable[tuple[int, str]], report: Report) -> Iterat
 def xml_records(
     lines: Iterable[tuple[int, str]], report: Report, tag: str
 ) -> Iterator[tuple[int, ElementTree.Element]]:
-    """Line and element of each record; one that is not well-formed is reported."""
+    """Read the line and element of each record; one that is not well-formed is reported."""
     for number, text in _texts(lines, report, tag):
         try:
             element = ElementTree.fromstring(text)  # noqa: S314  # expat limits the growth of entities
@@ -203,7 +218,7 @@ def xml_records(
 
 
 def _texts(lines: Iterable[tuple[int, str]], report: Report, tag: str) -> Iterator[tuple[int, str]]:
-    """Line and text of each record."""
+    """Read the line and text of each record."""
     start, end = re.compile(rf"<{tag}(?:\s[^<>]*)?>"), f"</{tag}>"
     text, first_line = "", 1
     for number, line in lines:
@@ -237,7 +252,7 @@ def _records_in(
 
 
 def flatten(element: ElementTree.Element, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Paths and texts of the elements without elements of their own, and their attributes."""
+    """List paths and texts of the elements without children, and their attributes."""
     for child in element:
         path = f"{prefix}{child.tag}"
         if len(child) and any(part.tag not in _INLINE for part in child):
@@ -256,7 +271,7 @@ def write_endnote_xml(records: Iterable[Fields], stream: IO[str]) -> None:
 
 
 def _nested(fields: Fields) -> Iterator[str]:
-    """The elements of a record; consecutive fields under the same path share their parents."""
+    """Build the elements of a record; consecutive fields under the same path share parents."""
     opened: list[str] = []
     attributes: dict[int, str] = {}
     elements: list[tuple[str, str]] = []
@@ -286,7 +301,7 @@ def _allowed(text: str) -> str:
 
 
 def refine_endnote_xml(parts: Parts, values: Values) -> None:
-    """The type has a name; the accession number is PubMed's if the database says so."""
+    """Read the name of the type; the accession number is PubMed's if the database says so."""
     name = first(values, ("ref-type@name",)).lower()
     parts["type"] = TYPES.get(name, "GEN" if name else "")
     number = first(values, ("accession-num",))
@@ -299,38 +314,36 @@ def refine_endnote_xml(parts: Parts, values: Values) -> None:
         parts["pmid"] = ""
 
 
+_WRITTEN_XML = pair_table(
+    """
+    type = ref-type
+    authors = contributors/authors/author
+    title = titles/title
+    journal = titles/secondary-title
+    pages = pages
+    volume = volume
+    issue = number
+    keywords = keywords/keyword
+    year = dates/year
+    date = dates/pub-dates/date
+    id = label
+    abstract = abstract
+    notes = notes
+    url = urls/related-urls/url
+    doi = electronic-resource-num
+    language = language
+    pmid = custom2
+    """
+)
+
+
 def express_endnote_xml(reference: Reference) -> dict[str, Pairs]:
-    """The parts of a record as elements of EndNote XML."""
-    code = (
-        reference.type
-        if reference.type in _NUMBERS
-        else "GEN"
-        if reference.type not in NAMES
-        else reference.type
-    )
-    known: dict[str, Pairs] = {
-        "type": [
-            ("ref-type", _NUMBERS.get(code, "13")),
-            ("ref-type@name", NAMES.get(reference.type, "Generic")),
-        ],
-        "authors": [("contributors/authors/author", name) for name in reference.authors],
-        "title": [("titles/title", reference.title)],
-        "journal": [("titles/secondary-title", reference.journal)],
-        "pages": [("pages", reference.pages)],
-        "volume": [("volume", reference.volume)],
-        "issue": [("number", reference.issue)],
-        "keywords": [("keywords/keyword", word) for word in reference.keywords],
-        "year": [("dates/year", str(reference.year or ""))],
-        "date": [("dates/pub-dates/date", reference.date if len(reference.date) > 4 else "")],
-        "id": [("label", reference.id)],
-        "abstract": [("abstract", reference.abstract)],
-        "notes": [("notes", note) for note in (*reference.notes, *write_judgements(reference))],
-        "url": [("urls/related-urls/url", reference.url)],
-        "doi": [("electronic-resource-num", reference.doi)],
-        "language": [("language", reference.language)],
-        "pmid": [("custom2", reference.pmid)],
-    }
-    return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
+    """Convert the parts of a record to elements of EndNote XML."""
+    types = [
+        ("ref-type", _NUMBERS.get(reference.type, "13")),
+        ("ref-type@name", NAMES.get(reference.type, "Generic")),
+    ]
+    return express(reference, _WRITTEN_XML, {"type": types})
 
 
 ENDNOTE_XML = Layout(

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from bayesift.errors import DataError, RequestError
 from bayesift.files import whole_file
-from bayesift.records import Corpus, Note, Problem
+from bayesift.records import Corpus, Note, ReadingProblem
 from bayesift.records.document import RECORDS
 from bayesift.references.arrow import write_json_lines, write_parquet
 from bayesift.references.bibtex import BIBTEX, is_bibtex, read_bibtex, write_bibtex
@@ -61,9 +61,8 @@ from bayesift.tables.loading import (
     Source,
     categories_of,
     check_encoding,
-    guess_encoding,
 )
-from bayesift.tables.reader import TableReader
+from bayesift.tables.reader import TABLE_SUFFIXES, TableReader
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ def _text(
     read: Callable[[Iterable[tuple[int, str]], Report], Iterator[Entry]],
     write: Callable[[Iterable[Fields], IO[str]], None] | None,
 ) -> Format:
-    """A format of text whose fields are interpreted by a layout."""
+    """Describe a format of text whose fields are interpreted by a layout."""
     return Format(
         layout.name,
         suffixes,
@@ -133,10 +132,7 @@ _FORMATS = (
 FORMATS = {form.name: form for form in _FORMATS}
 
 
-_BINARY = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1")
-
-
-def read_references(paths: str | Path | Iterable[str | Path]) -> ReferenceList:
+def read_references(paths: str | Path | Source | Iterable[str | Path]) -> ReferenceList:
     r"""Read the bibliographic records of one or several files.
 
     The format is recognised by content: RIS, MEDLINE (PubMed), EndNote XML and .enw, BibTeX, Web of
@@ -152,24 +148,27 @@ def read_references(paths: str | Path | Iterable[str | Path]) -> ReferenceList:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "export.txt"
-    ...     _ = file.write_text("TY  - JOUR\nTI  - Triptans in migraine\nDO  - https://doi.org/10.1000/ABC.1\nER  - \n")
+    ...     lines = "TY  - JOUR", "TI  - Triptans in migraine", "DO  - 10.1000/ABC.1", "ER  - "
+    ...     _ = file.write_text("\n".join(lines))
     ...     found = read_references(file)
     >>> found[0].title, found[0].doi, found.files[0].format
     ('Triptans in migraine', '10.1000/abc.1', 'ris')
     """
-    if isinstance(paths, str | Path):
-        paths = [paths]
+    given = [paths] if isinstance(paths, str | Path | Source) else paths
     references: list[Reference] = []
-    problems: list[Problem] = []
-    refused: list[Problem] = []
-    files = tuple(_read_file(Path(path), references, problems, refused) for path in paths)
+    problems: list[ReadingProblem] = []
+    refused: list[ReadingProblem] = []
+    files = []
+    for path in given:
+        source = path if isinstance(path, Source) else Source.of(Path(path))
+        files.append(_read_file(source, references, problems, refused))
     return ReferenceList(
-        tuple(_with_unique_ids(references)), files, tuple(problems), tuple(refused)
+        tuple(_with_unique_ids(references)), tuple(files), tuple(problems), tuple(refused)
     )
 
 
-def load_references(path: str | Path, *, skip_bad: bool = False) -> Corpus:
-    """Load a file of bibliographic records as a corpus; decisions, else labels, are the categories.
+def load_references(path: str | Path | Source, *, skip_bad: bool = False) -> Corpus:
+    """Load a file of bibliographic records as a corpus with decisions, else labels, as categories.
 
     Parameters
     ----------
@@ -184,76 +183,79 @@ def load_references(path: str | Path, *, skip_bad: bool = False) -> Corpus:
     notes = tuple(
         note for file in found.files for note in (Note(RECORDS, file.format), *file.notes)
     )
-    name = Path(path).name
+    name = path.path.name if isinstance(path, Source) else Path(path).name
     return Corpus(
         documents, categories_of(documents), name=name, problems=found.refused, notes=notes
     )
 
 
-def holds_references(path: Path) -> bool:
-    """Whether a file is text in a format of bibliographic records; tables are not meant."""
-    return _recognise_text(Source.of(path))[0] is not None
+def holds_references(source: Source) -> bool:
+    """Whether a file is text in a format of bibliographic records; tables do not count."""
+    if source.suffix in TABLE_SUFFIXES and source.suffix != ".txt":
+        return False
+    return _recognise_text(source) is not None
 
 
-def recognise(path: str | Path) -> tuple[str | None, str]:
-    """The name of the format of a file, None if it holds no bibliographic records, and its encoding."""
-    path = Path(path)
-    source = Source.of(path)
+def recognise(source: Source) -> str | None:
+    """Find the name of the format of a file; None if it holds no bibliographic records."""
     if not source.head.strip():
-        raise DataError("is empty", file=path)
-    if source.suffix == ".zip" and source.head.startswith(_BINARY):
-        raise DataError("is an archive of several files; unpack it and name the files", file=path)
-    name, encoding = _recognise_text(source)
+        raise DataError("is empty", file=source.path)
+    if source.suffix == ".zip" and source.is_binary:
+        raise DataError(
+            "is an archive of several files; unpack it and name the files", file=source.path
+        )
+    name = _recognise_text(source)
     if name is not None:
-        return name, encoding
-    reader = TableReader(path, ProblemLog(skip=True))
+        return name
+    reader = TableReader(source, ProblemLog(skip=True))
     if reader.kind is None or not is_reference_table(next((row.values for row in reader), {})):
-        return None, ""
-    return {"delimited": "csv", "spreadsheet": "xlsx", "parquet": "parquet"}.get(
-        reader.kind, "jsonl"
-    ), ""
+        return None
+    names = {"delimited": "csv", "spreadsheet": "xlsx", "parquet": "parquet"}
+    return names.get(reader.kind, "jsonl")
 
 
-def _recognise_text(source: Source) -> tuple[str | None, str]:
-    if source.head.startswith(_BINARY):
-        return None, ""
-    encoding = guess_encoding(source.blocks())
-    head = (
-        source.head.decode(check_encoding(encoding), "replace")
-        .replace("\r\n", "\n")
-        .replace("\r", "\n")
-    )
-    texts = (
-        form for form in FORMATS.values() if form.recognises is not None and form.recognises(head)
-    )
-    return next((form.name for form in texts), None), encoding
+def _recognise_text(source: Source) -> str | None:
+    if source.is_binary:
+        return None
+    head = source.head.decode(check_encoding(source.encoding), "replace")
+    head = head.replace("\r\n", "\n").replace("\r", "\n")
+    for form in FORMATS.values():
+        if form.recognises is not None and form.recognises(head):
+            return form.name
+    return None
 
 
 def _read_file(
-    path: Path, references: list[Reference], problems: list[Problem], refused: list[Problem]
+    source: Source,
+    references: list[Reference],
+    problems: list[ReadingProblem],
+    refused: list[ReadingProblem],
 ) -> SourceFile:
     """Add what a file holds to the lists."""
-    name, encoding = recognise(path)
+    path = source.path
+    name = recognise(source)
     if name is None:
         raise DataError("holds no bibliographic records in a format that is known", file=path)
     counts = [len(references), len(refused)]
 
     def report(line: int, message: str, *, lost: int = 0) -> None:
-        problems.append(Problem(str(path), line or None, message))
+        problems.append(ReadingProblem(str(path), line or None, message))
         refused.extend(problems[-1:] * lost)
 
-    source = Input(path, encoding, report)
+    # Tables have a reader of their own, which notes the encoding itself.
+    encoding = "" if FORMATS[name].recognises is None else source.encoding
+    given = Input(source, report)
     if encoding not in ("", "utf-8"):
-        source.notes.append(Note("encoding", encoding, "it is not UTF-8"))
-    references += FORMATS[name].read(source)
+        given.notes.append(Note("encoding", encoding, "it is not UTF-8"))
+    references += FORMATS[name].read(given)
     read, lost = len(references) - counts[0], len(refused) - counts[1]
     if not read:
         raise DataError(f"holds no records that can be read (format: {name})", file=path)
-    return SourceFile(str(path), name, encoding, read, lost, tuple(source.notes))
+    return SourceFile(str(path), name, encoding, read, lost, tuple(given.notes))
 
 
 def _with_unique_ids(references: list[Reference]) -> Iterator[Reference]:
-    """The references, with an id by file and line where there is none and a number where one repeats."""
+    """Give references without an id one by file and line, and number ids that repeat."""
     seen: Counter[str] = Counter()
     for reference in references:
         name = base = reference.id or f"{Path(reference.file).name}:{reference.line}"

@@ -75,7 +75,7 @@ class Judgements(NamedTuple):
 
 
 def read_verdict(value: object) -> Verdict | None:
-    """The verdict that a word or number stands for; None if it is none.
+    """Read the verdict that a word or number stands for; None if it is not a verdict.
 
     Examples
     --------
@@ -89,11 +89,12 @@ def read_verdict(value: object) -> Verdict | None:
 
 
 def read_judgements(texts: Iterable[str]) -> Judgements:
-    """Decisions, labels and annotations of notes.
+    """Read decisions, labels and annotations from notes.
 
     Examples
     --------
-    >>> read_judgements(['RAYYAN-INCLUSION: {"Emily"=>"Excluded"} | RAYYAN-EXCLUSION-REASONS: wrong drug']).decisions
+    >>> note = 'RAYYAN-INCLUSION: {"Emily"=>"Excluded"} | RAYYAN-EXCLUSION-REASONS: wrong drug'
+    >>> read_judgements([note]).decisions
     (Decision(verdict='excluded', reviewer='Emily', reasons=('wrong drug',)),)
     """
     notes: list[str] = []
@@ -144,7 +145,7 @@ def _gather(
 
 
 def write_judgements(reference: Reference) -> list[str]:
-    """The decisions, labels and annotations of a record as notes that `read_judgements` and Rayyan read."""
+    """Write decisions, labels and annotations as notes for `read_judgements` and Rayyan."""
     parts = []
     if reference.decisions:
         pairs = (
@@ -203,17 +204,18 @@ _DAY = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
 
 
 def parse_year(text: str) -> int | None:
-    """The first year in a text."""
+    """Find the first year in a text."""
     match = _YEAR.search(text) or _COMPACT.match(text.strip())
     return int(match[1]) if match else None
 
 
 def parse_date(text: str, year: int | None = None) -> str:
-    """A date as far as it is known: year, month and day.
+    """Read a date as far as it is known: year, month and day.
 
     Examples
     --------
-    >>> parse_date("2024/05/28/"), parse_date("2020 Nov-Dec"), parse_date("Mar 1", 2018), parse_date("2024///")
+    >>> dates = parse_date("2024/05/28/"), parse_date("2020 Nov-Dec")
+    >>> (*dates, parse_date("Mar 1", 2018), parse_date("2024///"))
     ('2024-05-28', '2020-11', '2018-03-01', '2024')
     """
     text = text.strip()
@@ -236,8 +238,50 @@ def parse_date(text: str, year: int | None = None) -> str:
     return "-".join(f"{number:02d}" for number in numbers)
 
 
+def tag_table(text: str) -> dict[str, tuple[str, ...]]:
+    """Read lines of a part of a record and the tags that hold it, the preferred one first."""
+    table: dict[str, tuple[str, ...]] = {}
+    for line in text.strip().splitlines():
+        part, *tags = line.split()
+        table[part] = (*table.get(part, ()), *tags)
+    return table
+
+
+def pair_table(text: str) -> dict[str, str]:
+    """Read lines of "name = value"."""
+    table = {}
+    for line in text.strip().splitlines():
+        name, _, value = line.strip().partition(" = ")
+        table[name] = value
+    return table
+
+
+def express(
+    reference: Reference, tags: Mapping[str, str], others: Mapping[str, Pairs]
+) -> dict[str, Pairs]:
+    """Convert the parts of a record to fields: the tag of each part, in the order of writing.
+
+    `others` are the fields of parts that a format writes in its own way.
+    """
+    fields: dict[str, Pairs] = {}
+    for part, tag in tags.items():
+        value = getattr(reference, part)
+        if part in others:
+            pairs = others[part]
+        elif part == "notes":
+            pairs = [(tag, note) for note in (*value, *write_judgements(reference))]
+        elif part in LISTS:
+            pairs = [(tag, text) for text in value]
+        elif part == "date" and len(value) == 4:  # a year, which has a tag of its own
+            pairs = []
+        else:
+            pairs = [(tag, str(value or ""))]
+        fields[part] = [pair for pair in pairs if pair[1]]
+    return fields
+
+
 def first(values: Values, tags: Iterable[str]) -> str:
-    """The first text in the first of some tags that has one."""
+    """Return the first text in the first of some tags that has one."""
     for tag in tags:
         for value in values.get(tag, ()):
             if text := tidy(value):
@@ -246,14 +290,14 @@ def first(values: Values, tags: Iterable[str]) -> str:
 
 
 def all_of(values: Values, tags: Iterable[str]) -> list[str]:
-    """All texts of some tags."""
+    """Collect all texts of some tags."""
     return [
         text for tag in tags if tag in values for value in values[tag] if (text := value.strip())
     ]
 
 
 def split_names(texts: Iterable[str], separators: str = r"\n|;") -> tuple[str, ...]:
-    """Names or keywords, several of which may be in one text."""
+    """Split names or keywords, several of which may be in one text."""
     pattern = re.compile(separators)
     return tuple(name for text in texts for part in pattern.split(text) if (name := tidy(part)))
 
@@ -280,7 +324,7 @@ class Layout:
     decode: Callable[[str, Any], Iterable[tuple[str, str]]] | None = None
 
     def interpret(self, fields: Iterable[tuple[str, Any]]) -> Parts:
-        """The parts of a record that its fields say."""
+        """Read the parts of a record from its fields."""
         values: Values = {}
         key, decode = self.key, self.decode
         for tag, text in (
@@ -317,14 +361,14 @@ class Layout:
         return parts
 
     def reference(self, entry: Entry, path: Path) -> Reference:
-        """The record of an entry of a file."""
+        """Make the record of an entry of a file."""
         parts = self.interpret(entry.fields)
         return Reference(
             **parts, format=self.name, file=str(path), line=entry.line, fields=entry.fields
         )
 
     def fields(self, reference: Reference) -> Fields:
-        """The fields to write: as they were read, except for the parts of the record that were changed since."""
+        """Return the fields to write: as they were read, except for parts changed since."""
         if reference.format != self.name:
             return tuple(pair for pairs in self.express(reference).values() for pair in pairs)
         found = self.interpret(reference.fields)

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from bayesift.records import Note
 from bayesift.references.reference import Fields
-from bayesift.tables.loading import check_encoding, open_bytes
+from bayesift.tables.loading import Source, check_encoding
 
 
 class Report(Protocol):
@@ -36,24 +36,8 @@ class Entry(NamedTuple):
     fields: Fields
 
 
-def read_text_lines(path: Path, encoding: str, report: Report) -> Iterator[tuple[int, str]]:
-    """Number and text of each line; what cannot be decoded is replaced by U+FFFD and reported."""
-    codec = check_encoding(encoding)
-    errors = (
-        "surrogateescape"
-        if encoding in ("utf-8", "latin-1") or encoding.startswith("cp")
-        else "replace"
-    )
-    with open_bytes(path) as stream:
-        text = io.TextIOWrapper(stream, codec, errors=errors, newline=None)
-        for number, line in enumerate(text, 1):
-            if "\0" in line or not line.isascii():
-                line = repair(line, encoding, number, report)
-            yield number, line.rstrip("\n")
-
-
 def repair(line: str, encoding: str, number: int, report: Report) -> str:
-    """The line without NUL and with U+FFFD for bytes that could not be decoded.
+    """Remove NUL, and replace bytes that could not be decoded by U+FFFD.
 
     Both are reported.
     """
@@ -76,17 +60,33 @@ class Input:
     Readers report what they do not understand and note what they guessed.
     """
 
-    path: Path
-    encoding: str
+    source: Source
     report: Report
     notes: list[Note] = field(default_factory=list)
 
+    @property
+    def path(self) -> Path:
+        """The path of the file."""
+        return self.source.path
+
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Number and text of each line."""
-        return read_text_lines(self.path, self.encoding, self.report)
+        """Read the number and the text of each line.
+
+        What cannot be decoded is replaced by U+FFFD and reported.
+        """
+        encoding = self.source.encoding
+        errors = "replace"
+        if encoding in ("utf-8", "latin-1") or encoding.startswith("cp"):
+            errors = "surrogateescape"
+        with self.source.open() as stream:
+            text = io.TextIOWrapper(stream, check_encoding(encoding), errors=errors, newline=None)
+            for number, line in enumerate(text, 1):
+                if "\0" in line or not line.isascii():
+                    line = repair(line, encoding, number, self.report)
+                yield number, line.rstrip("\n")
 
 
-class Block:
+class RecordLines:
     """Collects the fields of one record from its lines, which are joined by `separator`."""
 
     def __init__(self, separator: str = "\n") -> None:
@@ -104,7 +104,7 @@ class Block:
         return bool(self._fields)
 
     def add(self, number: int, tag: str, value: str) -> None:
-        """A line with a tag."""
+        """Add a line with a tag."""
         self._join()
         if not self._fields:
             self.line = number
@@ -112,7 +112,7 @@ class Block:
         self.tags.add(tag)
 
     def extend(self, text: str) -> None:
-        """A line that continues the field before; blank ones count if text follows."""
+        """Add a line that continues the field before; blank lines count if text follows."""
         if not text.strip():
             self._blanks += 1
             return
@@ -124,14 +124,14 @@ class Block:
         self._lines.append(text)
 
     def extend_or_report(self, number: int, line: str, report: Report) -> None:
-        """A line without a tag: it continues the record, or belongs to none."""
+        """Add a line without a tag if it continues a record; else report it."""
         if self:
             self.extend(line)
         elif line.strip():
             report(number, "text outside of a record, left out")
 
     def take(self) -> Entry:
-        """The record; the block is empty after that."""
+        """Return the record and empty the block."""
         self._join()
         entry = Entry(self.line, tuple(self._fields))
         self._clear()
@@ -158,13 +158,13 @@ def bounded_records(
     start: str,
     end: str,
 ) -> Iterator[Entry]:
-    """Records between a line tagged `start` and one tagged `end`.
+    """Read records between a line tagged `start` and one tagged `end`.
 
     One that lacks either is reported and read.
 
     Lines before a record, such as "Record #3 of 18", are kept in a field without a tag.
     """
-    block, heading = Block(), Block()
+    block, heading = RecordLines(), RecordLines()
     for number, line in lines:
         tag, value = parse(line) or ("", "")
         name = tag.upper()

@@ -1,4 +1,4 @@
-"""PubMed: MEDLINE (also of Ovid and ERIC), the XML of its programming interface, and its plain text.
+"""Read PubMed: MEDLINE (also of Ovid and ERIC), the XML of its interface, and plain text.
 
 MEDLINE is what PubMed saves as "PubMed" (.nbib, .txt), Ovid as "Reprint/Medlars" and ERIC as .nbib:
 tags of up to four letters, a hyphen in the fifth column, wrapped lines indented; a record starts
@@ -20,13 +20,15 @@ from bayesift.references.layout import (
     Parts,
     Values,
     all_of,
+    express,
     first,
+    pair_table,
     parse_date,
     parse_year,
     split_names,
-    write_judgements,
+    tag_table,
 )
-from bayesift.references.lines import Block, Entry, Report
+from bayesift.references.lines import Entry, RecordLines, Report
 from bayesift.references.reference import (
     Fields,
     Reference,
@@ -45,34 +47,38 @@ _SINGLE = frozenset({"OWN", "STAT", "TI", "DP", "UI", "VN", "SO"})
 
 _FIRST = frozenset({"PMID", "UI", "VN", "DB", "OWN"})
 
-_TYPES = {
-    "journal article": "JOUR",
-    "book": "BOOK",
-    "book chapter": "CHAP",
-    "preprint": "UNPB",
-    "dataset": "DATA",
-}
+_TYPES = pair_table(
+    """
+    journal article = JOUR
+    book = BOOK
+    book chapter = CHAP
+    preprint = UNPB
+    dataset = DATA
+    """
+)
 _NAMES = {code: name.title() for name, code in _TYPES.items()}
 
-MEDLINE_TAGS = {
-    "id": ("PMID", "UI", "OID"),
-    "title": ("TI", "BTI", "TT"),
-    "abstract": ("AB", "OAB"),
-    "authors": ("FAU", "AU", "CN"),
-    "year": ("DP", "YR"),
-    "date": ("DP", "DEP"),
-    "journal": ("JT", "TA", "JN", "CTI"),
-    "volume": ("VI", "VO"),
-    "issue": ("IP",),
-    "pages": ("PG",),
-    "doi": ("AID", "LID", "DO", "DI"),
-    "pmid": ("PMID", "PM"),
-    "keywords": ("MH", "OT", "KW"),
-    "url": ("UR", "URL"),
-    "language": ("LA", "LG"),
-    "type": ("PT",),
-    "notes": ("GN",),
-}
+MEDLINE_TAGS = tag_table(
+    """
+    id       PMID UI OID
+    title    TI BTI TT
+    abstract AB OAB
+    authors  FAU AU CN
+    year     DP YR
+    date     DP DEP
+    journal  JT TA JN CTI
+    volume   VI VO
+    issue    IP
+    pages    PG
+    doi      AID LID DO DI
+    pmid     PMID PM
+    keywords MH OT KW
+    url      UR URL
+    language LA LG
+    type     PT
+    notes    GN
+    """
+)
 
 
 def is_medline(head: str) -> bool:
@@ -81,8 +87,8 @@ def is_medline(head: str) -> bool:
 
 
 def read_medline(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Records of MEDLINE; one that lacks PMID is reported and read."""
-    block = Block(" ")
+    """Read records of MEDLINE; one that lacks PMID is reported and read."""
+    block = RecordLines(" ")
     after_blank = True
     for number, line in lines:
         match = _TAG.match(line)
@@ -127,7 +133,7 @@ def write_medline(records: Iterable[Fields], stream: IO[str]) -> None:
 
 
 def _wrapped(text: str, width: int = 88) -> str:
-    """The text wrapped at single spaces, so that it is read back to the letter."""
+    """Wrap a text at single spaces, so that it is read back to the letter."""
     lines = [""]
     for word in re.split(r"(?<=\S) (?=\S)", text.replace("\n", " ")):
         if not lines[-1]:
@@ -140,7 +146,7 @@ def _wrapped(text: str, width: int = 88) -> str:
 
 
 def refine_medline(parts: Parts, values: Values) -> None:
-    """Full names of authors where there are some, groups last; the DOI is marked as such."""
+    """Prefer full names of authors, put groups last, and find the DOI by its mark."""
     full, short = values.get("FAU", []), values.get("AU", [])
     names = full if len(full) >= len(short) else short
     parts["authors"] = split_names((*names, *values.get("CN", ())), r"\n\b\B")
@@ -171,26 +177,35 @@ def _spelled_date(reference: Reference) -> str:
     )
 
 
+_WRITTEN = pair_table(
+    """
+    pmid = PMID
+    title = TI
+    doi = LID
+    abstract = AB
+    authors = FAU
+    language = LA
+    type = PT
+    year = DP
+    volume = VI
+    issue = IP
+    pages = PG
+    journal = JT
+    keywords = OT
+    url = URL
+    notes = GN
+    """
+)
+
+
 def express_medline(reference: Reference) -> dict[str, Pairs]:
-    """The parts of a record as fields of MEDLINE."""
-    known = {
-        "pmid": [("PMID", reference.pmid)],
-        "title": [("TI", reference.title)],
+    """Convert the parts of a record to fields of MEDLINE."""
+    others = {
         "doi": [("LID", f"{reference.doi} [doi]" if reference.doi else "")],
-        "abstract": [("AB", reference.abstract)],
-        "authors": [("FAU", name) for name in reference.authors],
-        "language": [("LA", reference.language)],
         "type": [("PT", _NAMES.get(reference.type, "Journal Article"))],
         "year": [("DP", _spelled_date(reference))],
-        "volume": [("VI", reference.volume)],
-        "issue": [("IP", reference.issue)],
-        "pages": [("PG", reference.pages)],
-        "journal": [("JT", reference.journal)],
-        "keywords": [("OT", word) for word in reference.keywords],
-        "url": [("URL", reference.url)],
-        "notes": [("GN", note) for note in (*reference.notes, *write_judgements(reference))],
     }
-    return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
+    return express(reference, _WRITTEN, others)
 
 
 MEDLINE = Layout("medline", MEDLINE_TAGS, express_medline, refine_medline)
@@ -198,23 +213,24 @@ MEDLINE = Layout("medline", MEDLINE_TAGS, express_medline, refine_medline)
 
 _ARTICLE = "MEDLINECITATION/ARTICLE"
 
-PUBMED_XML_TAGS = {
-    "id": ("MEDLINECITATION/PMID",),
-    "title": (f"{_ARTICLE}/ARTICLETITLE", f"{_ARTICLE}/VERNACULARTITLE"),
-    "abstract": ("ABSTRACT",),
-    "authors": ("AUTHOR",),
-    "journal": (f"{_ARTICLE}/JOURNAL/TITLE", f"{_ARTICLE}/JOURNAL/ISOABBREVIATION"),
-    "volume": (f"{_ARTICLE}/JOURNAL/JOURNALISSUE/VOLUME",),
-    "issue": (f"{_ARTICLE}/JOURNAL/JOURNALISSUE/ISSUE",),
-    "pages": (f"{_ARTICLE}/PAGINATION/MEDLINEPGN", f"{_ARTICLE}/PAGINATION/STARTPAGE"),
-    "doi": ("DOI",),
-    "pmid": ("MEDLINECITATION/PMID",),
-    "keywords": (
-        "MEDLINECITATION/MESHHEADINGLIST/MESHHEADING/DESCRIPTORNAME",
-        "MEDLINECITATION/KEYWORDLIST/KEYWORD",
-    ),
-    "language": (f"{_ARTICLE}/LANGUAGE",),
-}
+PUBMED_XML_TAGS = tag_table(
+    """
+    id       MEDLINECITATION/PMID
+    title    MEDLINECITATION/ARTICLE/ARTICLETITLE MEDLINECITATION/ARTICLE/VERNACULARTITLE
+    abstract ABSTRACT
+    authors  AUTHOR
+    journal  MEDLINECITATION/ARTICLE/JOURNAL/TITLE MEDLINECITATION/ARTICLE/JOURNAL/ISOABBREVIATION
+    volume   MEDLINECITATION/ARTICLE/JOURNAL/JOURNALISSUE/VOLUME
+    issue    MEDLINECITATION/ARTICLE/JOURNAL/JOURNALISSUE/ISSUE
+    pages    MEDLINECITATION/ARTICLE/PAGINATION/MEDLINEPGN
+    pages    MEDLINECITATION/ARTICLE/PAGINATION/STARTPAGE
+    doi      DOI
+    pmid     MEDLINECITATION/PMID
+    keywords MEDLINECITATION/MESHHEADINGLIST/MESHHEADING/DESCRIPTORNAME
+    keywords MEDLINECITATION/KEYWORDLIST/KEYWORD
+    language MEDLINECITATION/ARTICLE/LANGUAGE
+    """
+)
 
 
 def is_pubmed_xml(head: str) -> bool:
@@ -223,7 +239,7 @@ def is_pubmed_xml(head: str) -> bool:
 
 
 def read_pubmed_xml(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Records of PubMed XML.
+    """Read records of PubMed XML.
 
     Names and parts of the abstract are put together, all else is kept by its path.
     """
@@ -247,10 +263,10 @@ def _joined(element: Element) -> Iterator[tuple[str, str]]:
 
 
 def refine_pubmed_xml(parts: Parts, values: Values) -> None:
-    """The date of publication has its parts in elements of their own."""
-    place = f"{_ARTICLE}/JOURNAL/JOURNALISSUE/PUBDATE/"
+    """Join the date of publication, whose parts are separate elements."""
+    path = f"{_ARTICLE}/JOURNAL/JOURNALISSUE/PUBDATE/"
     names = ("YEAR", "MEDLINEDATE", "MONTH", "DAY")
-    texts = [first(values, (place + name,)) for name in names]
+    texts = [first(values, (path + name,)) for name in names]
     parts["year"] = parse_year(" ".join(texts))
     if texts[2].isdecimal():
         parts["date"] = parse_date("-".join(filter(None, (texts[0], *texts[2:]))))
@@ -270,22 +286,26 @@ _CITATION = re.compile(
     r"^(?P<journal>[^.]+)\.\s*(?P<date>[^;:]*);?(?P<volume>[^(:;.]*)(?:\((?P<issue>[^)]*)\))?(?::(?P<pages>[^.;]*))?"
 )
 _ASIDE = re.compile(
-    r"(?:Author information|Collaborators|Comment (?:in|on)|Erratum (?:in|for)|Update (?:in|of)|Republished in"
-    r"|Copyright|Conflict of interest|Publisher|Dataset described in|Summary for patients in)\b|©|\(c\)",
+    r"(?:Author information|Collaborators|Comment (?:in|on)|Erratum (?:in|for)|Update "
+    r"(?:in|of)|Republished in"
+    r"|Copyright|Conflict of interest|Publisher|Dataset described in|Summary for patients "
+    r"in)\b|©|\(c\)",
     re.IGNORECASE,
 )
 _SUMMARY = re.compile(
     r"(?P<authors>[^.]+)\.\s+(?P<title>.+?[.?!])\s+(?P<citation>[A-Z][^.]*\.\s.*)", re.DOTALL
 )
 
-PUBMED_TEXT_TAGS = {
-    "id": ("PMID",),
-    "title": ("TITLE",),
-    "abstract": ("ABSTRACT",),
-    "authors": ("AUTHORS",),
-    "doi": ("DOI", "CITATION"),
-    "pmid": ("PMID",),
-}
+PUBMED_TEXT_TAGS = tag_table(
+    """
+    id       PMID
+    title    TITLE
+    abstract ABSTRACT
+    authors  AUTHORS
+    doi      DOI CITATION
+    pmid     PMID
+    """
+)
 
 
 def is_pubmed_text(head: str) -> bool:
@@ -294,7 +314,7 @@ def is_pubmed_text(head: str) -> bool:
 
 
 def read_pubmed_text(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Records of a numbered list; a record without PMID is reported and read."""
+    """Read records of a numbered list; a record without PMID is reported and read."""
     start, block, expected = 0, [""], 1
     for number, line in lines:
         match = _START.match(line)
@@ -315,13 +335,13 @@ def _entry(number: int, block: list[str], report: Report) -> Entry:
     if len(paragraphs) == 1:
         return Entry(number, tuple(_summary(tidy(paragraphs[0]))))
     fields = [("citation", tidy(paragraphs[0])), ("title", tidy(paragraphs[1]))]
-    for place, paragraph in enumerate(paragraphs[2:]):
+    for number, paragraph in enumerate(paragraphs[2:]):
         identifiers = [
             match for line in paragraph.split("\n") if (match := _IDENTIFIER.match(line.strip()))
         ]
         if identifiers:
             fields += [(match[1], match[2].split(" ")[0]) for match in identifiers]
-        elif place == 0 and not _ASIDE.match(paragraph) and len(paragraphs) > 3:
+        elif number == 0 and not _ASIDE.match(paragraph) and len(paragraphs) > 3:
             fields.append(("authors", tidy(paragraph)))
         else:
             fields.append(("aside" if _ASIDE.match(paragraph) else "abstract", tidy(paragraph)))
@@ -336,7 +356,7 @@ def _summary(text: str) -> Iterator[tuple[str, str]]:
 
 
 def refine_pubmed_text(parts: Parts, values: Values) -> None:
-    """The citation has journal, date, volume, issue and pages."""
+    """Read journal, date, volume, issue and pages from the citation."""
     match = _CITATION.match(first(values, ("CITATION",)))
     for part in ("journal", "volume", "issue", "pages") if match else ():
         parts[part] = (match[part] or "").strip() if match else ""

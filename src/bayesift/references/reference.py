@@ -1,4 +1,4 @@
-"""A bibliographic record, the decisions that came with it, and a list of records with what was found in each file."""
+"""Define a bibliographic record, its decisions, and a list of records with facts by file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, overload
 
-from bayesift.records import Document, Note, Problem
+from bayesift.records import Document, Note, ReadingProblem
 
 Verdict = Literal["included", "excluded", "maybe"]
 Fields: TypeAlias = tuple[tuple[str, Any], ...]
@@ -91,7 +91,8 @@ class Reference:
 
     Examples
     --------
-    >>> reference = Reference(title="Triptans in migraine", abstract="A trial.", keywords=("migraine",))
+    >>> keywords = ("migraine",)
+    >>> reference = Reference(title="Triptans in migraine", abstract="A trial.", keywords=keywords)
     >>> reference.text
     'Triptans in migraine\nA trial.\nmigraine'
     """
@@ -135,7 +136,7 @@ class Reference:
         return verdicts == {"included"} if len(verdicts) == 1 and "maybe" not in verdicts else None
 
     def document(self) -> Document:
-        """The record for classifiers; its categories are the decision, else the labels."""
+        """Convert the record to a document; its categories are the decision, else the labels."""
         decided = None if self.included is None else ("included" if self.included else "excluded",)
         body = "\n".join(part for part in (self.abstract, "; ".join(self.keywords)) if part)
         return Document(self.id, body, title=self.title, categories=decided or self.labels)
@@ -184,8 +185,8 @@ class ReferenceList(Sequence[Reference]):
 
     references: tuple[Reference, ...]
     files: tuple[SourceFile, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    refused: tuple[Problem, ...] = ()
+    problems: tuple[ReadingProblem, ...] = ()
+    refused: tuple[ReadingProblem, ...] = ()
 
     def __len__(self) -> int:
         return len(self.references)
@@ -201,13 +202,16 @@ class ReferenceList(Sequence[Reference]):
         return self.references[index]
 
     def __repr__(self) -> str:
-        return f"ReferenceList({len(self):,} references of {len(self.files)} files, {len(self.problems):,} problems)"
+        return (
+            f"ReferenceList({len(self):,} references of {len(self.files)} files, "
+            f"{len(self.problems):,} problems)"
+        )
 
 
 def normalise_doi(text: str) -> str:
-    """The DOI in a text, in lower case and without address, label or final punctuation.
+    """Find the DOI in a text: lower case, without address, label or final punctuation.
 
-    "" if there is none.
+    The result is "" if the text holds no DOI.
 
     Examples
     --------
@@ -226,7 +230,7 @@ def normalise_doi(text: str) -> str:
 
 
 def normalise_pmid(text: str) -> str:
-    """The number of a record in PubMed without leading zeros; "" if there is none.
+    """Read the number of a record in PubMed without leading zeros; "" if it is missing.
 
     Examples
     --------
@@ -238,9 +242,9 @@ def normalise_pmid(text: str) -> str:
 
 
 def tidy(text: str) -> str:
-    """The text with runs of white space as single spaces.
+    """Replace runs of white space by single spaces.
 
-    The same object if it has none, to save memory.
+    A text without such runs is returned itself, to save memory.
     """
     tidied = " ".join(text.split())
     return text if tidied == text else tidied

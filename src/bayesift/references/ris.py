@@ -18,8 +18,10 @@ from bayesift.references.layout import (
     Parts,
     Values,
     all_of,
+    express,
     first,
-    write_judgements,
+    pair_table,
+    tag_table,
 )
 from bayesift.references.lines import Entry, Report, bounded_records
 from bayesift.references.reference import Fields, Reference, normalise_doi, normalise_pmid
@@ -29,104 +31,36 @@ _BOUNDARY = re.compile(r"(\s*)(TY|ER)([ \t]{0,4})-([ \t]*)(\w{2,8})?\s*$", re.IG
 _LIKELY = re.compile(r"^\s*TY[ \t]{0,4}-[ \t]*[A-Za-z]{2,}\s*$", re.MULTILINE | re.IGNORECASE)
 
 # Types of RIS in a line of any spelling; a line in the file's own spelling may hold any type.
-TYPES = frozenset(
-    (
-        *(
-            "ABST",
-            "ADVS",
-            "AGGR",
-            "ANCIENT",
-            "ART",
-            "BILL",
-            "BLOG",
-            "BOOK",
-            "CASE",
-            "CHAP",
-            "CHART",
-            "CLSWK",
-            "COMP",
-        ),
-        *(
-            "CONF",
-            "CPAPER",
-            "CTLG",
-            "DATA",
-            "DBASE",
-            "DICT",
-            "EBOOK",
-            "ECHAP",
-            "EDBOOK",
-            "EJOUR",
-            "ELEC",
-            "ENCYC",
-        ),
-        *(
-            "EQUA",
-            "FIGURE",
-            "GEN",
-            "GOVDOC",
-            "GRANT",
-            "GRNT",
-            "HEAR",
-            "ICOMM",
-            "INPR",
-            "INTV",
-            "JFULL",
-            "JOUR",
-        ),
-        *(
-            "LEGAL",
-            "MANSCPT",
-            "MAP",
-            "MGZN",
-            "MPCT",
-            "MULTI",
-            "MUSIC",
-            "NEWS",
-            "PAMP",
-            "PAT",
-            "PCOMM",
-            "POD",
-            "PRESS",
-        ),
-        *(
-            "RPRT",
-            "SER",
-            "SLIDE",
-            "SOUND",
-            "STAND",
-            "STAT",
-            "STD",
-            "THES",
-            "UNBILL",
-            "UNPB",
-            "UNPD",
-            "VIDEO",
-            "WEB",
-        ),
-    )
-)
+_TYPE_NAMES = """
+    ABST ADVS AGGR ANCIENT ART BILL BLOG BOOK CASE CHAP CHART CLSWK COMP CONF CPAPER CTLG DATA
+    DBASE DICT EBOOK ECHAP EDBOOK EJOUR ELEC ENCYC EQUA FIGURE GEN GOVDOC GRANT GRNT HEAR ICOMM
+    INPR INTV JFULL JOUR LEGAL MANSCPT MAP MGZN MPCT MULTI MUSIC NEWS PAMP PAT PCOMM POD PRESS
+    RPRT SER SLIDE SOUND STAND STAT STD THES UNBILL UNPB UNPD VIDEO WEB
+"""
+TYPES = frozenset(_TYPE_NAMES.split())
 
-TAGS = {
-    "id": ("ID", "AN", "U2", "UT"),
-    "title": ("TI", "T1", "CT", "BT", "ST"),
-    "abstract": ("AB", "N2"),
-    "authors": ("AU", "A1"),
-    "year": ("PY", "Y1", "YR"),
-    "date": ("DA", "Y1", "PY", "PD", "Y2"),
-    "journal": ("JF", "T2", "JO", "JA", "J2", "J1", "JI", "J9", "BT", "T3"),
-    "volume": ("VL",),
-    "issue": ("IS", "CP"),
-    "pages": ("SP", "EP", "PG", "C7"),
-    "doi": ("DO", "DI", "L3"),
-    "pmid": ("PM",),
-    "keywords": ("KW", "DE", "K1"),
-    "url": ("UR", "L2", "LK", "L1"),
-    "language": ("LA",),
-    "type": ("TY",),
-    "notes": ("N1", "RN", "NO"),
-    "labels": ("LB",),
-}
+TAGS = tag_table(
+    """
+    id       ID AN U2 UT
+    title    TI T1 CT BT ST
+    abstract AB N2
+    authors  AU A1
+    year     PY Y1 YR
+    date     DA Y1 PY PD Y2
+    journal  JF T2 JO JA J2 J1 JI J9 BT T3
+    volume   VL
+    issue    IS CP
+    pages    SP EP PG C7
+    doi      DO DI L3
+    pmid     PM
+    keywords KW DE K1
+    url      UR L2 LK L1
+    language LA
+    type     TY
+    notes    N1 RN NO
+    labels   LB
+    """
+)
 
 
 def is_ris(head: str) -> bool:
@@ -135,7 +69,7 @@ def is_ris(head: str) -> bool:
 
 
 def read_ris(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
-    """Records of RIS; a record that lacks TY or ER is reported and read."""
+    """Read records of RIS; a record that lacks TY or ER is reported and read."""
     pattern: re.Pattern[str] | None = None
 
     def parse(line: str) -> tuple[str, str] | None:
@@ -155,7 +89,7 @@ def read_ris(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry
 
 
 def _boundary(line: str) -> re.Match[str] | None:
-    """A line with TY and a known type or with ER, in any spelling."""
+    """Match a line with TY and a known type or with ER, in any spelling."""
     match = _BOUNDARY.match(line) if "-" in line[:12] else None
     if match is None or (match[5] or "").upper() not in (
         TYPES if match[2].upper() == "TY" else ("",)
@@ -165,7 +99,7 @@ def _boundary(line: str) -> re.Match[str] | None:
 
 
 def _dialect(boundary: re.Match[str]) -> re.Pattern[str]:
-    """The pattern of all tags, spaced and capitalised as the first TY is."""
+    """Return the pattern of all tags, spaced and capitalised as the first TY is."""
     indent, tag, gap, after, _ = boundary.groups()
     letter = "A-Z" if tag.isupper() else "A-Za-z"
     space = r"[ \t]+(.*)|" if after else r"(.*)"
@@ -185,7 +119,7 @@ def write_ris(records: Iterable[Fields], stream: IO[str]) -> None:
 
 
 def _continued(value: str) -> str:
-    """The value without the line breaks before what would be taken for a tag."""
+    """Remove line breaks before what would be taken for a tag."""
     first, *rest = value.split("\n")
     return first + "".join(
         f"{' ' if _STRICT.match(line) or _boundary(line) else chr(10)}{line}" for line in rest
@@ -193,7 +127,7 @@ def _continued(value: str) -> str:
 
 
 def refine_ris(parts: Parts, values: Values) -> None:
-    """Correct for the habits of programs: pages in two tags, DOIs and PubMed's numbers in tags of their own choice."""
+    """Correct for the habits of programs: pages in two tags, DOIs and PMIDs in unusual tags."""
     start, end = first(values, ("SP",)), first(values, ("EP",))
     parts["pages"] = (
         f"{start}-{end}"
@@ -243,34 +177,39 @@ def _pmid(values: Values) -> str:
     return ""
 
 
+_WRITTEN = pair_table(
+    """
+    type = TY
+    id = ID
+    title = TI
+    authors = AU
+    year = PY
+    date = DA
+    journal = T2
+    volume = VL
+    issue = IS
+    pages = SP
+    doi = DO
+    pmid = PM
+    url = UR
+    language = LA
+    keywords = KW
+    abstract = AB
+    notes = N1
+    """
+)
+
+
 def express_ris(reference: Reference) -> dict[str, Pairs]:
-    """The parts of a record as fields of RIS."""
+    """Convert the parts of a record to fields of RIS."""
     start, dash, end = reference.pages.partition("-")
-    pages = (
-        [("SP", start), ("EP", end)]
-        if dash and end and "-" not in end
-        else [("SP", reference.pages)]
-    )
-    known = {
-        "type": [("TY", reference.type or "GEN")],
-        "id": [("ID", reference.id)],
-        "title": [("TI", reference.title)],
-        "authors": [("AU", name) for name in reference.authors],
-        "year": [("PY", str(reference.year or ""))],
-        "date": [("DA", reference.date.replace("-", "/"))] if len(reference.date) > 4 else [],
-        "journal": [("T2", reference.journal)],
-        "volume": [("VL", reference.volume)],
-        "issue": [("IS", reference.issue)],
-        "pages": pages,
-        "doi": [("DO", reference.doi)],
-        "pmid": [("PM", reference.pmid)],
-        "url": [("UR", reference.url)],
-        "language": [("LA", reference.language)],
-        "keywords": [("KW", word) for word in reference.keywords],
-        "abstract": [("AB", reference.abstract)],
-        "notes": [("N1", note) for note in (*reference.notes, *write_judgements(reference))],
-    }
-    return {part: [(tag, value) for tag, value in pairs if value] for part, pairs in known.items()}
+    pages = [("SP", reference.pages)]
+    if dash and end and "-" not in end:
+        pages = [("SP", start), ("EP", end)]
+    others = {"type": [("TY", reference.type or "GEN")], "pages": pages}
+    if len(reference.date) > 4:
+        others["date"] = [("DA", reference.date.replace("-", "/"))]
+    return express(reference, _WRITTEN, others)
 
 
 RIS = Layout("ris", TAGS, express_ris, refine_ris)

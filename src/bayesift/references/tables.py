@@ -19,6 +19,7 @@ from bayesift.references.layout import (
     Values,
     all_of,
     first,
+    pair_table,
     parse_date,
     read_verdict,
     split_names,
@@ -34,56 +35,59 @@ OWN_PREFIX = "bayesift_"
 # Without case, spaces and signs, the preferred name first.
 _NAMES = {
     "id": """
-        key recordid refid itemid lensid eid utuniquewosid centralid covidence internalid accessionnumber
-        embaseaccessionid pui publicationid storeid paperid corpusid workid nctnumber trialid citationid bibcode
-        uniqueidentifier ui pmid id""",
+        key recordid refid itemid lensid eid utuniquewosid centralid covidence internalid
+        accessionnumber embaseaccessionid pui publicationid storeid paperid corpusid workid
+        nctnumber trialid citationid bibcode uniqueidentifier ui pmid id""",
     "title": """
-        title articletitle documenttitle itemtitle primarytitle papertitle studytitle citationtitle publictitle
-        scientifictitle displayname ti t1""",
+        title articletitle documenttitle itemtitle primarytitle papertitle studytitle
+        citationtitle publictitle scientifictitle displayname ti t1""",
     "abstract": """
-        abstract abstractnote abstracttext notesabstract citationabstract abstractinvertedindex description briefsummary
-        ab summary n2""",
+        abstract abstractnote abstracttext notesabstract citationabstract abstractinvertedindex
+        description briefsummary ab summary n2""",
     "authors": """
-        authors author authornames authorfullnames citationauthors authorships authorlist creators creator
-        authorshipsauthordisplayname authorshipsrawauthorname authorsdisplayname au a1""",
+        authors author authornames authorfullnames citationauthors authorships authorlist
+        creators creator authorshipsauthordisplayname authorshipsrawauthorname
+        authorsdisplayname au a1""",
     "year": """
-        year publicationyear publishedyear pubyear yearpublished publicationdateyear yearofpublication py y1""",
+        year publicationyear publishedyear pubyear yearpublished publicationdateyear
+        yearofpublication py y1""",
     "date": """
-        date publicationdate datepublished dateofpublication pubdate issued onlinedate coverdate published
-        issueddateparts""",
+        date publicationdate datepublished dateofpublication pubdate issued onlinedate coverdate
+        published issueddateparts""",
     "journal": """
-        journal journaltitle sourcetitle publicationtitle journalbook publication journalname secondarytitle
-        containertitle pubtitle venue hostvenuedisplayname primarylocationsourcedisplayname source so t2 jf booktitle
-        parenttitle anthologytitle abbreviatedsourcetitle""",
+        journal journaltitle sourcetitle publicationtitle journalbook publication journalname
+        secondarytitle containertitle pubtitle venue hostvenuedisplayname
+        primarylocationsourcedisplayname source so t2 jf booktitle parenttitle anthologytitle
+        abbreviatedsourcetitle""",
     "volume": "volume journalvolume volumenumber bibliovolume vl",
     "issue": "issue issuenumber journalissue number biblioissue is",
     "pages": """
-        pages page pagination pageinfo pagerange journalpages startpage firstpage pagestart bibliofirstpage
-        endpage lastpage pageend bibliolastpage artno articlenumber sp ep""",
+        pages page pagination pageinfo pagerange journalpages startpage firstpage pagestart
+        bibliofirstpage endpage lastpage pageend bibliolastpage artno articlenumber sp ep""",
     "doi": "doi itemdoi digitalobjectidentifier doilink doiurl idsdoi externalidsdoi bookdoi do",
     "pmid": "pmid pubmedid medlinepmid idspmid externalidspubmed pubmed",
     "keywords": """
-        keywords authorkeywords indexkeywords keywordsplus keyword subjects subject meshterms mesh descriptors
-        descriptor ieeeterms manualtags automatictags keywordsdisplayname subjectterms identifierkeywords
-        emtreedrugindextermsmajorfocus emtreedrugindexterms emtreemedicalindextermsmajorfocus emtreemedicalindexterms
-        fieldsofstudy kw de""",
+        keywords authorkeywords indexkeywords keywordsplus keyword subjects subject meshterms
+        mesh descriptors descriptor ieeeterms manualtags automatictags keywordsdisplayname
+        subjectterms identifierkeywords emtreedrugindextermsmajorfocus emtreedrugindexterms
+        emtreemedicalindextermsmajorfocus emtreemedicalindexterms fieldsofstudy kw de""",
     "url": """
-        url link urls articleurl externalurl sourceurls documenturl fulltextlink embaselink fulltexturl plink pdflink
-        sourcelinkout studyurl ur""",
+        url link urls articleurl externalurl sourceurls documenturl fulltextlink embaselink
+        fulltexturl plink pdflink sourcelinkout studyurl ur""",
     "language": "language languageoforiginaldocument articlelanguage languages lang la",
     "type": "itemtype documenttype publicationtype type doctype contenttype articletype ty",
     "notes": "notes note decisions extra comments generalnotes usernotes n1",
     "labels": "labels tags usertags",
     "decisions": """
-        labelincluded finalincluded included asreviewlabel include decision screeningdecision finaldecision
-        inclusiondecision screeningstatus citationscreeningstatus consensus label relevant relevance inclusion
-        isincluded""",
+        labelincluded finalincluded included asreviewlabel include decision screeningdecision
+        finaldecision inclusiondecision screeningstatus citationscreeningstatus consensus label
+        relevant relevance inclusion isincluded""",
 }
 TAGS = {part: tuple(names.split()) for part, names in _NAMES.items()}
 
 
 def squeeze(name: str) -> str:
-    """The name of a column without case, spaces and signs.
+    """Remove case, spaces and signs from the name of a column.
 
     Annotations of bayesift keep their names.
     """
@@ -113,31 +117,33 @@ _RANGES = (
     ("sp", "ep"),
 )
 
-_TYPES = {
-    "journalarticle": "JOUR",
-    "article": "JOUR",
-    "review": "JOUR",
-    "journal": "JOUR",
-    "articlejournal": "JOUR",
-    "academicjournal": "JOUR",
-    "conferencepaper": "CONF",
-    "proceedingspaper": "CONF",
-    "conference": "CONF",
-    "paperconference": "CONF",
-    "inproceedings": "CONF",
-    "proceedingsarticle": "CONF",
-    "book": "BOOK",
-    "bookchapter": "CHAP",
-    "booksection": "CHAP",
-    "chapter": "CHAP",
-    "thesis": "THES",
-    "dissertation": "THES",
-    "report": "RPRT",
-    "preprint": "UNPB",
-    "dataset": "DATA",
-    "webpage": "ELEC",
-    "patent": "PAT",
-}
+_TYPES = pair_table(
+    """
+    journalarticle = JOUR
+    article = JOUR
+    review = JOUR
+    journal = JOUR
+    articlejournal = JOUR
+    academicjournal = JOUR
+    conferencepaper = CONF
+    proceedingspaper = CONF
+    conference = CONF
+    paperconference = CONF
+    inproceedings = CONF
+    proceedingsarticle = CONF
+    book = BOOK
+    bookchapter = CHAP
+    booksection = CHAP
+    chapter = CHAP
+    thesis = THES
+    dissertation = THES
+    report = RPRT
+    preprint = UNPB
+    dataset = DATA
+    webpage = ELEC
+    patent = PAT
+    """
+)
 _LETTERS = {"J": "JOUR", "C": "CONF", "B": "BOOK", "S": "SER", "P": "PAT"}  # of Web of Science
 _EXCEL = re.compile(r'\s*="(.*)"\s*\Z', re.DOTALL)
 _CITATION = re.compile(r";(\d+)(?:\(([^)]{1,20})\))?:([\w-]+)\.")
@@ -147,19 +153,19 @@ _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def decode_cell(column: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Columns and texts of a cell; objects of JSON are taken apart, lists become lines."""
+    """Return columns and texts of a cell; JSON objects are taken apart, lists become lines."""
     if isinstance(value, str):
         match = _EXCEL.match(value)
         yield column, match[1] if match else value
     elif (
         isinstance(value, dict) and column == "abstract_inverted_index"
-    ):  # of OpenAlex: the places of each word
+    ):  # of OpenAlex: the positions of each word
         yield (
             column,
             " ".join(
                 word
                 for _, word in sorted(
-                    (place, word) for word in value for place in value[word] or ()
+                    (position, word) for word in value for position in value[word] or ()
                 )
             ),
         )
@@ -186,7 +192,7 @@ def decode_cell(column: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _named(value: Any) -> str:
-    """The text of a part of a list: of a person the name."""
+    """Return the text of an item of a list; for a person, the name."""
     if isinstance(value, dict):
         if value.get("family"):
             return ", ".join(str(part) for part in (value["family"], value.get("given")) if part)
@@ -201,7 +207,7 @@ def _named(value: Any) -> str:
 
 
 def refine_table(parts: Parts, values: Values) -> None:
-    """Names and keywords in one cell, pages in two, decisions in columns of their own."""
+    """Split names and keywords in one cell, join pages in two, and read columns of decisions."""
     parts["authors"] = next(
         (split_people(text) for tag in TAGS["authors"] for text in values.get(tag, ())), ()
     )
@@ -278,11 +284,12 @@ def _abstrackr(values: Values) -> tuple[Decision, ...]:
 
 
 def split_people(text: str) -> tuple[str, ...]:
-    """The names in one cell, by the separator that is used in it.
+    """Split the names in one cell at the separator that is used in it.
 
     Examples
     --------
-    >>> split_people("Griffin DK, Larkin DM"), split_people("Ash, A.; Bee, B."), split_people("Ash, A. and Bee, B.")
+    >>> cells = "Griffin DK, Larkin DM", "Ash, A.; Bee, B.", "Ash, A. and Bee, B."
+    >>> tuple(map(split_people, cells))
     (('Griffin DK', 'Larkin DM'), ('Ash, A.', 'Bee, B.'), ('Ash, A.', 'Bee, B.'))
     """
     for separator in (";", r"\|", r"\s+and\s+|\n", r"\s+&\s+"):
@@ -302,13 +309,13 @@ def split_people(text: str) -> tuple[str, ...]:
 
 
 def split_keywords(text: str) -> tuple[str, ...]:
-    """The keywords in one cell, by the separator that is used in it."""
+    """Split the keywords in one cell at the separator that is used in it."""
     separator = next((sign for sign in (";", "|", "\n", ",") if sign in text.strip(" ;|\n,")), ";")
     return tuple(word for word in split_names([text], re.escape(separator)) if word.strip(",;| "))
 
 
 def express_table(reference: Reference) -> dict[str, Pairs]:
-    """The parts of a record as columns."""
+    """Convert the parts of a record to columns."""
     included = {True: "1", False: "0", None: ""}[reference.included]
     judged = write_judgements(replace(reference, labels=(), annotations=()))
     return {
@@ -339,9 +346,9 @@ TABLE = Layout("table", TAGS, express_table, refine_table, key=squeeze, decode=d
 
 
 def read_table(source: Input) -> Iterator[Reference]:
-    """References of a table: of our own columns, of the tags of Web of Science, or of the columns that programs use."""
+    """Read references of a table: columns of bayesift, tags of Web of Science, or usual columns."""
     log = ProblemLog(skip=True)
-    reader = TableReader(source.path, log, pad=True)
+    reader = TableReader(source.source, log, pad=True)
     layout = TABLE
     for number, row in enumerate(reader):
         if number == 0 and {"PT", "AU", "TI", "SO"} <= row.values.keys():
@@ -361,9 +368,9 @@ def read_table(source: Input) -> Iterator[Reference]:
 
 
 def table_rows(references: Iterable[Reference]) -> tuple[list[str], list[dict[str, str]]]:
-    """Columns and rows of references.
+    """Return columns and rows of references.
 
-    Columns as found if all records are from tables, else the same for all.
+    Columns are as found if all records are from tables, else the same for all.
     """
     rows = [dict(TABLE.fields(reference)) for reference in references]
     columns = dict.fromkeys(name for row in rows for name in row)
@@ -393,7 +400,7 @@ def write_excel(references: Iterable[Reference], stream: IO[bytes]) -> None:
     sheet.append(columns)
     for number, row in enumerate(rows, 2):
         cells = [_FORBIDDEN.sub(" ", row.get(name, "")) for name in columns]
-        longest = max(range(len(cells)), key=lambda place: len(cells[place]))
+        longest = max(range(len(cells)), key=lambda position: len(cells[position]))
         if len(cells[longest]) > _CELL:
             message = (
                 f"row {number}: column {columns[longest]!r} has {len(cells[longest]):,} characters"
@@ -404,7 +411,7 @@ def write_excel(references: Iterable[Reference], stream: IO[bytes]) -> None:
 
 
 def _text_cell(sheet: Any, text: str) -> Any:
-    """A cell with text that would be taken for a formula."""
+    """Make a cell of text that Excel would take for a formula."""
     cell = require("openpyxl.cell", extra="excel").WriteOnlyCell(sheet, value=text)
     cell.data_type = "s"
     return cell

@@ -21,11 +21,11 @@ from bayesift.screening.relevance import (
 from bayesift.screening.review import Progress, RankedRecords, Review
 from bayesift.screening.review_log import (
     Event,
-    Judgement,
-    Note,
     ProjectSettings,
     Record,
+    ReviewerDecision,
     ReviewLog,
+    ReviewNote,
     with_decisions,
 )
 from bayesift.screening.simulation import (
@@ -36,30 +36,28 @@ from bayesift.screening.simulation import (
     simulate_review,
     stop_points,
 )
-from bayesift.screening.stopping import (
+from bayesift.screening.stopping.decay import RankDecay, StoppingEstimate, learn_tail_shares
+from bayesift.screening.stopping.remaining import (
+    Forecast,
+    RemainingRelevant,
+    allowed_missing,
+    remaining_relevant,
+)
+from bayesift.screening.stopping.rules import (
     STOPPING_RULES,
     CallaghanMuellerHansen,
     Chao,
-    Forecast,
     InARow,
     Knee,
     PointProcess,
-    Posterior,
+    PosteriorRule,
     QuantileBinomial,
-    RankDecay,
-    RemainingRelevant,
     Safe,
-    Sample,
-    SampleCheck,
-    StoppingEstimate,
+    SampleRule,
     StoppingRule,
     StopPoint,
-    allowed_missing,
-    learn_tail_shares,
-    recall_p_value,
-    remaining_relevant,
-    sample_size,
 )
+from bayesift.screening.stopping.sampling import SampleCheck, recall_p_value, sample_size
 
 __all__ = [
     "STOPPING_RULES",
@@ -71,14 +69,12 @@ __all__ = [
     "FlowDiagram",
     "Forecast",
     "InARow",
-    "Judgement",
     "Knee",
     "Match",
-    "Note",
     "Part",
     "PointProcess",
     "Pool",
-    "Posterior",
+    "PosteriorRule",
     "PrismaFlow",
     "Progress",
     "Project",
@@ -93,10 +89,12 @@ __all__ = [
     "Review",
     "ReviewCurve",
     "ReviewLog",
+    "ReviewNote",
     "ReviewQueue",
+    "ReviewerDecision",
     "Safe",
-    "Sample",
     "SampleCheck",
+    "SampleRule",
     "StopPoint",
     "StoppingEstimate",
     "StoppingRule",

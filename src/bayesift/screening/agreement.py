@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Agreement:
 
     @classmethod
     def of(cls, ratings: Sequence[Mapping[str, str]]) -> Agreement:
-        """The agreement of reviewers, each given by categories of records.
+        """Measure the agreement of reviewers, each given by categories of records.
 
         Records may be missing.
         """
@@ -78,11 +78,12 @@ class Agreement:
 
 
 def cohen_kappa(first: Mapping[str, str], second: Mapping[str, str]) -> float:
-    """Cohen's kappa of two reviewers over the records that both judged.
+    """Compute Cohen's kappa of two reviewers over the records that both judged.
 
     Examples
     --------
-    >>> cohen_kappa({"1": "in", "2": "out", "3": "out"}, {"1": "in", "2": "out", "3": "out", "4": "in"})
+    >>> judged = {"1": "in", "2": "out", "3": "out"}
+    >>> cohen_kappa(judged, {**judged, "4": "in"})
     1.0
     """
     both = [(first[record], second[record]) for record in first if record in second]
@@ -97,15 +98,15 @@ def cohen_kappa(first: Mapping[str, str], second: Mapping[str, str]) -> float:
     return _beyond(same, chance)
 
 
-def _observed(paired: Array) -> float:
-    """The share of pairs of ratings of one record that are the same, averaged over records."""
+def _observed(paired: FloatArray) -> float:
+    """Compute the share of equal pairs of ratings of one record, averaged over records."""
     if not len(paired):
         return math.nan
     ratings = paired.sum(axis=1)
     return float(np.mean((paired * (paired - 1)).sum(axis=1) / (ratings * (ratings - 1))))
 
 
-def _ac1(counts: Array, paired: Array) -> float:
+def _ac1(counts: FloatArray, paired: FloatArray) -> float:
     if not len(paired):
         return math.nan
     if counts.shape[1] < 2:
@@ -115,8 +116,8 @@ def _ac1(counts: Array, paired: Array) -> float:
     return _beyond(_observed(paired), chance)
 
 
-def _alpha(paired: Array) -> float:
-    """Alpha by the coincidence matrix, in which a record with m ratings counts m."""
+def _alpha(paired: FloatArray) -> float:
+    """Compute alpha by the coincidence matrix, in which a record with m ratings counts m."""
     if not len(paired):
         return math.nan
     ratings, total = paired.sum(axis=1), paired.sum()

@@ -1,4 +1,4 @@
-"""Records that describe the same publication: candidate pairs, groups, and one record made of a group.
+"""Find records of the same publication: candidate pairs, groups, and one record per group.
 
 **Candidates.** Pairs are compared only if they share a key, so that the cost grows with the number
 of records and not with its square: the DOI, the PMID, volume and first page, the beginning of the
@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from scipy.special import expit
 
-from bayesift.arrays import Array
+from bayesift.arrays import IntArray
 from bayesift.references import Reference
 from bayesift.screening.linkage import MISSING, Fields, compare, fold, log_odds
 
@@ -45,7 +45,7 @@ class Duplicates:
 
     Parameters
     ----------
-    groups : the places of the records of each publication, in order of first appearance; most have
+    groups : the indices of the records of each publication, in order of first appearance; most have
         one member
     matches : the pairs that joined them
     possible : pairs that were not joined, with a probability between one half and that of joining
@@ -101,7 +101,7 @@ def find_duplicates(
 
 
 def merge(references: Sequence[Reference]) -> Reference:
-    """One record of a group: the parts of the most complete one, and what it lacks from the others in order.
+    """Merge a group into one record: the most complete one, with what it lacks from the others.
 
     The abstract is the longest; keywords, labels, notes and decisions are those of all.
 
@@ -132,8 +132,8 @@ def merge(references: Sequence[Reference]) -> Reference:
     return replace(best, **parts)
 
 
-def candidate_pairs(columns: Fields, references: Sequence[Reference]) -> tuple[Array, Array]:
-    """The pairs of records that share a key, each once, the earlier record first."""
+def candidate_pairs(columns: Fields, references: Sequence[Reference]) -> tuple[IntArray, IntArray]:
+    """Find the pairs of records that share a key, each once, the earlier record first."""
     starts = [fold(reference.abstract[:_ABSTRACT_START]) for reference in references]
     known: dict[str, int] = {}
     abstracts = np.array(
@@ -146,10 +146,10 @@ def candidate_pairs(columns: Fields, references: Sequence[Reference]) -> tuple[A
         MISSING,
     )
     keys = [columns.doi, columns.pmid, pages, abstracts, *_title_keys(columns)]
-    places = np.argsort(
+    order = np.argsort(
         np.argsort(np.array(columns.title_keys, dtype=object), kind="stable"), kind="stable"
     )
-    found = np.sort(np.concatenate([_pairs_of(key, places) for key in keys]))
+    found = np.sort(np.concatenate([_pairs_of(key, order) for key in keys]))
     found = found[np.append(True, found[1:] != found[:-1])] if len(found) else found
     n = max(len(columns), 1)
     return found // n, found % n
@@ -167,8 +167,8 @@ def _completeness(reference: Reference) -> int:
     return sum(bool(part) for part in parts)
 
 
-def _title_keys(columns: Fields) -> list[Array]:
-    """A key per band of min-hashes; MISSING without a title."""
+def _title_keys(columns: Fields) -> Sequence[IntArray]:
+    """Compute a key per band of min-hashes; MISSING without a title."""
     titled = np.flatnonzero(np.diff(columns.titles.indptr))
     if not len(titled):
         return []
@@ -190,11 +190,11 @@ def _title_keys(columns: Fields) -> list[Array]:
     return keys
 
 
-def _pairs_of(keys: Array, places: Array) -> Array:
-    """The pairs of records with the same key, as numbers i n + j with i < j."""
+def _pairs_of(keys: IntArray, order: IntArray) -> IntArray:
+    """Find the pairs of records with the same key, as numbers i n + j with i < j."""
     n = len(keys)
     rows = np.flatnonzero(keys != MISSING)
-    rows = rows[np.lexsort((places[rows], keys[rows]))]
+    rows = rows[np.lexsort((order[rows], keys[rows]))]
     ordered = keys[rows]
     begins = (
         np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
@@ -239,7 +239,7 @@ class _Groups:
         return self._root(one) == self._root(other)
 
     def members(self) -> tuple[tuple[int, ...], ...]:
-        """All groups, by their first member."""
+        """Return all groups, by their first member."""
         return tuple(
             tuple(self._of(row)) for row in range(len(self._parent)) if self._parent[row] == row
         )

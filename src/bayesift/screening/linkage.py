@@ -26,7 +26,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray, IntArray, SparseRows
 from bayesift.references import Reference
 from bayesift.text import TermVectorizer
 
@@ -69,7 +69,7 @@ _MARKER = re.compile(
 
 
 def fold(text: str) -> str:
-    """A text in lower case without accents, punctuation or markup, its words between single spaces.
+    """Fold a text: lower case, no accents, punctuation or markup, words between single spaces.
 
     Examples
     --------
@@ -101,23 +101,23 @@ class Fields:
     title_keys : folded titles
     """
 
-    titles: sparse.csr_array
-    abstracts: sparse.csr_array
-    names: sparse.csr_array
-    doi: Array
-    pmid: Array
-    journal: Array
-    volume: Array
-    first_page: Array
-    markers: Array
-    year: Array
+    titles: SparseRows
+    abstracts: SparseRows
+    names: SparseRows
+    doi: IntArray
+    pmid: IntArray
+    journal: IntArray
+    volume: IntArray
+    first_page: IntArray
+    markers: IntArray
+    year: IntArray
     journals: tuple[str, ...]
     no_marker: int
     title_keys: tuple[str, ...]
 
     @classmethod
     def of(cls, references: Sequence[Reference]) -> Fields:
-        """The fields of records."""
+        """Read the fields of records."""
         titles = tuple(fold(reference.title) for reference in references)
         markers, kinds = _codes(
             " ".join(sorted(_MARKER.findall(title))) or _NO_MARKER for title in titles
@@ -143,8 +143,8 @@ class Fields:
         return len(self.year)
 
 
-def compare(fields: Fields, first: Array, second: Array) -> dict[str, Array]:
-    """The level to which each field of the pairs agrees, 0 for not at all, MISSING where one record lacks it.
+def compare(fields: Fields, first: IntArray, second: IntArray) -> dict[str, IntArray]:
+    """Compare the fields of pairs: the level of agreement, 0 for none, MISSING if one lacks it.
 
     Levels of titles are bands of similarity, the last for equal ones; a title that is part of the
     other has at least a middle level, a short title at most. Years agree, differ by one, or differ.
@@ -165,22 +165,23 @@ def compare(fields: Fields, first: Array, second: Array) -> dict[str, Array]:
     }
 
 
-def log_odds(levels: dict[str, Array]) -> Array:
-    """The log odds that each pair is the same publication."""
-    total: Array = np.full(len(levels["title"]), INTERCEPT)
+def log_odds(levels: dict[str, IntArray]) -> FloatArray:
+    """Compute the log odds that each pair is the same publication."""
+    total: FloatArray = np.full(len(levels["title"]), INTERCEPT)
     for field, weights in WEIGHTS.items():
         total += np.append(weights, 0.0)[levels[field]]
     return total
 
 
 def match_probability(first: Reference, second: Reference) -> float:
-    """The probability that two records describe the same publication.
+    """Compute the probability that two records describe the same publication.
 
     Examples
     --------
     >>> from bayesift.references import Reference
-    >>> one = Reference(title="Triptans in acute migraine: a trial", authors=("Silberstein, S. D.",), year=1999)
-    >>> other = Reference(title="Triptans in acute migrane - a trial.", authors=("S D Silberstein",), year=1999)
+    >>> titles = "Triptans in acute migraine: a trial", "Triptans in acute migrane - a trial."
+    >>> one = Reference(title=titles[0], authors=("Silberstein, S. D.",), year=1999)
+    >>> other = Reference(title=titles[1], authors=("S D Silberstein",), year=1999)
     >>> match_probability(one, other) > 0.9
     True
     """
@@ -188,8 +189,8 @@ def match_probability(first: Reference, second: Reference) -> float:
     return float(expit(log_odds(pair))[0])
 
 
-def letter_sets(texts: Sequence[str]) -> sparse.csr_array:
-    """The runs of three bytes of each text as a row of ones.
+def letter_sets(texts: Sequence[str]) -> SparseRows:
+    """Make a row of ones of the runs of three bytes of each text.
 
     Texts of one or two letters are one run.
     """
@@ -205,8 +206,10 @@ def letter_sets(texts: Sequence[str]) -> sparse.csr_array:
     return _rows_of_ones(distinct >> 24, distinct & 0xFFFFFF, (len(texts), 1 << 24))
 
 
-def overlaps(sets: sparse.csr_array, first: Array, second: Array) -> tuple[Array, Array, Array]:
-    """Of each pair of rows how many columns both have, and how many each has."""
+def overlaps(
+    sets: SparseRows, first: IntArray, second: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Count for each pair of rows how many columns both have, and how many each has."""
     sizes = np.diff(sets.indptr)
     both = np.empty(len(first))
     for start in range(0, len(first), _CHUNK):
@@ -215,13 +218,13 @@ def overlaps(sets: sparse.csr_array, first: Array, second: Array) -> tuple[Array
     return both, sizes[first], sizes[second]
 
 
-def _rows_of_ones(rows: Array, columns: Array, shape: tuple[int, int]) -> sparse.csr_array:
+def _rows_of_ones(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> SparseRows:
     indptr = np.searchsorted(rows, np.arange(shape[0] + 1)).astype(np.int32)
     return sparse.csr_array((np.ones(len(rows)), columns.astype(np.int32), indptr), shape=shape)
 
 
-def _word_sets(texts: Iterable[str]) -> sparse.csr_array:
-    """The words of each text, of two letters or more, as a row of ones."""
+def _word_sets(texts: Iterable[str]) -> SparseRows:
+    """Make a row of ones of the words of each text that have two letters or more."""
     documents = list(texts)
     if not any(len(word) > 1 for text in documents for word in text.split()):
         return sparse.csr_array((len(documents), 1))
@@ -229,8 +232,8 @@ def _word_sets(texts: Iterable[str]) -> sparse.csr_array:
     return sparse.csr_array(counted)
 
 
-def _codes(texts: Iterable[str]) -> tuple[Array, tuple[str, ...]]:
-    """Equal numbers for equal texts, MISSING for empty ones; and the texts by their numbers."""
+def _codes(texts: Iterable[str]) -> tuple[IntArray, tuple[str, ...]]:
+    """Give equal texts equal numbers, MISSING for empty ones; return texts by number too."""
     known: dict[str, int] = {}
     codes = [known.setdefault(text, len(known)) if text else MISSING for text in texts]
     return np.array(codes, dtype=np.int64), tuple(known)
@@ -241,7 +244,7 @@ def _volume(reference: Reference) -> str:
 
 
 def _first_page(reference: Reference) -> str:
-    """The first number of the pages, with a letter before it such as that of an article number."""
+    """Read the first number of the pages, with a letter before it as in article numbers."""
     pages = fold(reference.pages)
     found = _FIRST_NUMBER.search(pages)
     if found is None:
@@ -250,41 +253,46 @@ def _first_page(reference: Reference) -> str:
     return (before if len(before) == 1 else "").replace("p", "") + found[0].lstrip("0")
 
 
-def _equal(codes: Array, first: Array, second: Array) -> Array:
-    level: Array = (codes[first] == codes[second]).astype(np.int64)
+def _equal(codes: IntArray, first: IntArray, second: IntArray) -> IntArray:
+    level: IntArray = (codes[first] == codes[second]).astype(np.int64)
     level[(codes[first] == MISSING) | (codes[second] == MISSING)] = MISSING
     return level
 
 
-def _years(years: Array, first: Array, second: Array) -> Array:
+def _years(years: IntArray, first: IntArray, second: IntArray) -> IntArray:
     apart = np.abs(years[first] - years[second])
-    level: Array = np.select([apart == 0, apart == 1], [2, 1], 0)
+    level: IntArray = np.select([apart == 0, apart == 1], [2, 1], 0)
     level[(years[first] == MISSING) | (years[second] == MISSING)] = MISSING
     return level
 
 
 def _bands(
-    both: Array, one: Array, other: Array, bands: tuple[float, ...], *, smaller: bool = False
-) -> Array:
-    """The band of the share of what both have, in the smaller of the two or in their mean."""
+    both: FloatArray,
+    one: FloatArray,
+    other: FloatArray,
+    bands: tuple[float, ...],
+    *,
+    smaller: bool = False,
+) -> IntArray:
+    """Find the band of the shared part, relative to the smaller of the two or to their mean."""
     whole = np.minimum(one, other) if smaller else (one + other) / 2.0
     level = np.searchsorted(bands, both / np.maximum(whole, 1), side="right").astype(np.int64)
     level[(one == 0) | (other == 0)] = MISSING
     return level
 
 
-def _titles(fields: Fields, first: Array, second: Array) -> Array:
+def _titles(fields: Fields, first: IntArray, second: IntArray) -> IntArray:
     both, one, other = overlaps(fields.titles, first, second)
     level = _bands(both, one, other, _TITLE_BANDS)
     shorter = np.minimum(one, other)
     part = (both >= _PART_OF_TITLE * shorter) & (shorter >= _SHORTEST_PART)
     level = np.where(part & (level >= 0), np.maximum(level, _PART_LEVEL), level)
     # Many publications have the title "Editorial" or "Results".
-    short: Array = np.where(shorter < _SHORTEST_PART, np.minimum(level, _PART_LEVEL), level)
+    short: IntArray = np.where(shorter < _SHORTEST_PART, np.minimum(level, _PART_LEVEL), level)
     return short
 
 
-def _markers(fields: Fields, first: Array, second: Array) -> Array:
+def _markers(fields: Fields, first: IntArray, second: IntArray) -> IntArray:
     """Whether numbers and words such as "erratum" in the titles are the same.
 
     MISSING where neither title has any.
@@ -295,7 +303,7 @@ def _markers(fields: Fields, first: Array, second: Array) -> Array:
     return level
 
 
-def _journals(fields: Fields, first: Array, second: Array) -> Array:
+def _journals(fields: Fields, first: IntArray, second: IntArray) -> IntArray:
     """Whether names are equal, or one abbreviates the other.
 
     Each pair of names is looked at once.
@@ -306,10 +314,10 @@ def _journals(fields: Fields, first: Array, second: Array) -> Array:
         np.stack([fields.journal[first[open_pairs]], fields.journal[second[open_pairs]]], axis=1),
         axis=1,
     )
-    distinct, places = np.unique(pairs, axis=0, return_inverse=True)
+    distinct, inverse = np.unique(pairs, axis=0, return_inverse=True)
     same = [same_journal(fields.journals[a], fields.journals[b]) for a, b in distinct]
     if same:
-        level[open_pairs] = np.array(same, dtype=np.int64)[places.ravel()]
+        level[open_pairs] = np.array(same, dtype=np.int64)[inverse.ravel()]
     return level
 
 

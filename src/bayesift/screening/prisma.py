@@ -37,7 +37,8 @@ class PrismaFlow:
 
     Examples
     --------
-    >>> flow = PrismaFlow({"pubmed.nbib": 120, "scopus.ris": 90}, 40, {"wrong population": 100, "": 50}, 15, 1, 4)
+    >>> files = {"pubmed.nbib": 120, "scopus.ris": 90}
+    >>> flow = PrismaFlow(files, 40, {"wrong population": 100, "": 50}, 15, 1, 4)
     >>> flow.n_identified, flow.n_records, flow.n_screened, flow.n_excluded
     (210, 170, 166, 150)
     """
@@ -53,7 +54,7 @@ class PrismaFlow:
 
     @classmethod
     def of(cls, log: ReviewLog) -> PrismaFlow:
-        """The numbers of a review as it is now."""
+        """Count the numbers of a review as it is now."""
         identified = Counter(Path(reference.file).name or "records" for reference in log.references)
         statuses = Counter(log.status(record) for record in log.records)
         full_texts, full_texts_open = None, 0
@@ -104,7 +105,7 @@ class PrismaFlow:
         )
 
     def chart(self) -> FlowDiagram:
-        """The flow as a diagram."""
+        """Draw the flow as a diagram."""
         sources = [
             f"{name} (n = {count:,})" for name, count in _shortened(self.identified, "other files")
         ]
@@ -142,7 +143,7 @@ class PrismaFlow:
 
 
 def methods_paragraph(log: ReviewLog, stopping: str) -> str:
-    """What a paper says of the screening, with the numbers of a review filled in.
+    """Write what a paper says of the screening, with the numbers of a review filled in.
 
     Parameters
     ----------
@@ -152,7 +153,8 @@ def methods_paragraph(log: ReviewLog, stopping: str) -> str:
     Examples
     --------
     >>> from bayesift.references import Reference
-    >>> log = ReviewLog([Reference(title="Corn", file="a.ris"), Reference(title="Gold", file="a.ris")], [1, 2])
+    >>> records = [Reference(title="Corn", file="a.ris"), Reference(title="Gold", file="a.ris")]
+    >>> log = ReviewLog(records, [1, 2])
     >>> methods_paragraph(log, "too early to say").startswith("We identified 2 records in 1 file")
     True
     """
@@ -166,10 +168,14 @@ def methods_paragraph(log: ReviewLog, stopping: str) -> str:
     )
     parts = [
         f"We identified {flow.n_identified:,} records in {_number(len(flow.identified), 'file')}",
-        f"({', '.join(flow.identified)}); after {flow.duplicates:,} duplicates were joined, {flow.n_records:,} were to",
-        f"be screened. Titles and abstracts were screened with bayesift {version('bayesift')}, which ranks the records",
-        "by a linear model of their words (logistic loss, Gaussian prior) that is learned again after every decision.",
-        f"{_number(len(reviewers), 'reviewer')} screened {flow.n_screened:,} records, each by {manner};",
+        f"({', '.join(flow.identified)}); after {flow.duplicates:,} duplicates were joined, "
+        f"{flow.n_records:,} were to",
+        f"be screened. Titles and abstracts were screened with bayesift {version('bayesift')}, "
+        "which ranks the records",
+        "by a linear model of their words (logistic loss, Gaussian prior) that is learned again "
+        "after every decision.",
+        f"{_number(len(reviewers), 'reviewer')} screened {flow.n_screened:,} records, each by "
+        f"{manner};",
         f"{flow.n_excluded:,} were excluded.",
     ]
     if twice:
@@ -178,7 +184,8 @@ def methods_paragraph(log: ReviewLog, stopping: str) -> str:
         )
     if flow.full_texts_excluded is not None:
         parts.append(
-            f"{flow.n_assessed:,} full texts were assessed, and {flow.n_assessed - flow.included:,} excluded."
+            f"{flow.n_assessed:,} full texts were assessed, and "
+            f"{flow.n_assessed - flow.included:,} excluded."
         )
     parts.append(f"{flow.included:,} records were included.")
     if flow.open:
@@ -212,7 +219,7 @@ class FlowDiagram(Chart):
         drawn: list[Markup] = []
         top = 10
         middle = _LEFT + _BOX / 2
-        for place, (main, side) in enumerate(self.stages):
+        for number, (main, side) in enumerate(self.stages):
             lines, beside = _wrapped(main), _wrapped(side)
             height, room = _height(lines), max(_height(lines), _height(beside))
             drawn.append(_box(_LEFT, top, height, lines))
@@ -220,7 +227,7 @@ class FlowDiagram(Chart):
                 drawn.append(_box(_RIGHT, top, _height(beside), beside))
                 across = top + min(height, _height(beside)) / 2
                 drawn += _arrow(_LEFT + _BOX, across, _RIGHT, across=True)
-            if place < len(self.stages) - 1:
+            if number < len(self.stages) - 1:
                 drawn += _arrow(middle, top + height, top + room + _GAP, across=False)
             top += room + _GAP
         told = "; ".join(line for main, side in self.stages for line in (*main, *side))
@@ -228,9 +235,9 @@ class FlowDiagram(Chart):
 
 
 def _reasons(log: ReviewLog, records: Iterable[str], stage: Stage) -> dict[str, int]:
-    """How many records were excluded for each reason.
+    """Count the records excluded for each reason.
 
-    One that was given by several reviewers counts once.
+    A reason that several reviewers gave counts once.
     """
     reasons: Counter[str] = Counter()
     for record in records:
@@ -287,9 +294,9 @@ def _height(lines: Sequence[str]) -> int:
 def _box(left: float, top: float, height: float, lines: Sequence[str]) -> Markup:
     frame = tag("rect", class_="box", x=left, y=top, width=_BOX, height=height, rx=4)
     texts = []
-    for place, line in enumerate(lines):
+    for number, line in enumerate(lines):
         indent = len(line) - len(line.lstrip())
-        x, y = left + _PADDING + 5 * indent, top + _PADDING + 9 + place * _LINE
+        x, y = left + _PADDING + 5 * indent, top + _PADDING + 9 + number * _LINE
         texts.append(tag("text", line.strip(), class_="axis" if not indent else "small", x=x, y=y))
     return tag("g", frame, texts)
 

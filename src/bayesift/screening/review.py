@@ -28,7 +28,7 @@ from bayesift.screening.review_log import (
     Verdict,
     with_decisions,
 )
-from bayesift.screening.stopping import RankDecay, StoppingEstimate
+from bayesift.screening.stopping.decay import RankDecay, StoppingEstimate
 from bayesift.text import ENGLISH_STOP_WORDS, TextEmbedder, WordVectors
 
 _QUERY = "query"  # the id of what is looked for, among numbers of records

@@ -1,4 +1,4 @@
-"""The log of a review, and what follows from it: decisions, conflicts, notes, tags, joined and split records.
+"""Keep the log of a review, and derive decisions, conflicts, notes, tags and records from it.
 
 A log does not know where it is kept: `Project` writes it to a folder, the service to its database.
 The same events give the same review in both.
@@ -68,12 +68,12 @@ class Event:
         return {"type": self.type, "at": self.at, "by": self.by, "record": self.record, **self.data}
 
     def to_line(self, number: int) -> str:
-        """The event as a line of JSON."""
-        return json.dumps({"n": number, **self.values}, ensure_ascii=False) + "\n"
+        """Write the event as a line of JSON."""
+        return json.dumps({"n": number, **self.values}, ensure_ascii=False)
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Event:
-        """The event of its parts; ValueError if they are none."""
+        """Make an event of its parts; raises ValueError if they are not an event."""
         rest = dict(values)
         parts = {name: str(rest.pop(name, "")) for name in ("type", "at", "by", "record")}
         if parts["type"] not in get_args(EventType):
@@ -82,7 +82,7 @@ class Event:
 
     @classmethod
     def from_line(cls, line: str, number: int) -> Event:
-        """The event of a line; ValueError if it is none, or not the one that is expected."""
+        """Read the event of a line; raises ValueError if it is not the expected event."""
         values = json.loads(line)
         if not isinstance(values, dict) or values.pop("n", None) != number:
             raise ValueError(f"event {number} is expected")
@@ -106,7 +106,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class ReviewerDecision:
     """The decision of one reviewer on a record, as it holds now.
 
     Rank, score and seconds are those of the moment.
@@ -122,7 +122,7 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Note:
+class ReviewNote:
     """A note on a record."""
 
     text: str
@@ -154,11 +154,11 @@ class ProjectSettings:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> ProjectSettings:
-        """The settings of a dictionary, checked."""
+        """Read the settings of a dictionary, and check them."""
         return cls().changed(values)
 
     def changed(self, values: Mapping[str, Any]) -> ProjectSettings:
-        """The settings with some of them changed; refuses what is none."""
+        """Return the settings with some of them changed; refuses unknown ones."""
         kinds = {"query": str, "criteria": str, "reviewers_per_record": int, "full_texts": bool}
         for name, value in values.items():
             if name == "reasons":
@@ -219,14 +219,14 @@ class ReviewLog:
         self.begun_with = self.settings = settings or ProjectSettings()
         self.events: list[Event] = []
         self.records: dict[str, Record] = {}
-        self.resolutions: dict[Stage, dict[str, Judgement]] = {ABSTRACT: {}, FULL_TEXT: {}}
-        self.notes: dict[str, list[Note]] = {}
+        self.resolutions: dict[Stage, dict[str, ReviewerDecision]] = {ABSTRACT: {}, FULL_TEXT: {}}
+        self.notes: dict[str, list[ReviewNote]] = {}
         self.tags: dict[str, tuple[str, ...]] = {}
         self.full_text_places: dict[str, str] = {}
         self.words: dict[str, float] = {}
         self.prior: list[Reference] = []
         self.stopped: Event | None = None
-        self._held: dict[Stage, dict[str, dict[str, list[Judgement]]]] = {
+        self._held: dict[Stage, dict[str, dict[str, list[ReviewerDecision]]]] = {
             ABSTRACT: {},
             FULL_TEXT: {},
         }
@@ -235,23 +235,23 @@ class ReviewLog:
         self.accept(events)
 
     @property
-    def decisions(self) -> dict[str, dict[str, Judgement]]:
+    def decisions(self) -> dict[str, dict[str, ReviewerDecision]]:
         """The decisions on titles and abstracts that hold now, by record and reviewer."""
         return self.decisions_of(ABSTRACT)
 
-    def decisions_of(self, stage: Stage) -> dict[str, dict[str, Judgement]]:
-        """The decisions of a stage that hold now, by record and reviewer."""
+    def decisions_of(self, stage: Stage) -> dict[str, dict[str, ReviewerDecision]]:
+        """Return the decisions of a stage that hold now, by record and reviewer."""
         return {
             record: {by: given[-1] for by, given in held.items()}
             for record, held in self._held[stage].items()
         }
 
-    def decisions_on(self, record: str, stage: Stage = ABSTRACT) -> dict[str, Judgement]:
-        """The decisions on one record that hold now, by reviewer."""
+    def decisions_on(self, record: str, stage: Stage = ABSTRACT) -> dict[str, ReviewerDecision]:
+        """Return the decisions on one record that hold now, by reviewer."""
         return {by: given[-1] for by, given in self._held[stage].get(record, {}).items()}
 
     def decided(self, stage: Stage = ABSTRACT) -> KeysView[str]:
-        """The records that somebody has decided on."""
+        """Return the records with at least one decision."""
         return self._held[stage].keys()
 
     def prepare(
@@ -260,10 +260,7 @@ class ReviewLog:
         given: Iterable[Mapping[str, Any]],
         at: str | None = None,
     ) -> list[Event]:
-        """Events of one type, checked but not yet accepted.
-
-        Each gives `by`, `record` and its data.
-        """
+        """Make events of one type, checked but not yet accepted, of `by`, `record` and data."""
         prepared = []
         for values in given:
             record = str(values.get("record", ""))
@@ -286,9 +283,9 @@ class ReviewLog:
             self.events.append(event)
 
     def verdict(self, record: str, stage: Stage = ABSTRACT) -> Verdict | None:
-        """The verdict on a record: that of all reviewers, "maybe" where they disagree, None before any.
+        """Return the verdict of all reviewers on a record, "maybe" if they differ, None before any.
 
-        How a conflict was resolved overrules the reviewers.
+        The resolution of a conflict overrules the reviewers.
         """
         if record in self.resolutions[stage]:
             return self.resolutions[stage][record].verdict
@@ -296,7 +293,7 @@ class ReviewLog:
         return verdicts.pop() if len(verdicts) == 1 else "maybe" if verdicts else None
 
     def status(self, record: str, stage: Stage = ABSTRACT) -> Status:
-        """Where a record stands: "waiting" for a second reviewer, in "conflict", or its verdict."""
+        """Return "waiting" for a second reviewer, "conflict", or the verdict on a record."""
         held = self._held[stage].get(record, {})
         verdict = self.verdict(record, stage)
         if verdict is None:
@@ -308,23 +305,23 @@ class ReviewLog:
         return "conflict" if len({given[-1].verdict for given in held.values()}) > 1 else verdict
 
     def stage_records(self, stage: Stage = ABSTRACT) -> list[str]:
-        """The records that a stage screens: all of them, or those that were included by title and abstract."""
+        """Return the records that a stage screens: all, or those included by title and abstract."""
         if stage == ABSTRACT:
             return list(self.records)
         return [record for record in self.records if self.status(record) == "included"]
 
     def last_decision(self, by: str) -> str | None:
-        """The record that a reviewer decided on last, among the decisions that were not taken back."""
+        """Return the record that a reviewer decided on last, decisions taken back left out."""
         done = self._done.get(by)
         return done[-1][2] if done else None
 
     def last_done(self, by: str) -> tuple[Stage, str] | None:
-        """Stage and record of the last decision of a reviewer that was not taken back."""
+        """Return stage and record of a reviewer's last decision that was not taken back."""
         done = self._done.get(by)
         return done[-1][1:] if done else None
 
     def final_verdict(self, record: str) -> Verdict | None:
-        """The verdict of the last stage that decided on a record."""
+        """Return the verdict of the last stage that decided on a record."""
         return self.verdict(record, FULL_TEXT) or self.verdict(record)
 
     def _check(self, event: Event) -> None:
@@ -339,10 +336,10 @@ class ReviewLog:
                     event.type == "resolve"
                     and self.status(event.record, _stage(event)) != "conflict"
                 ):
-                    raise DataError(f"there is no conflict about record {event.record}")
+                    raise DataError(f"record {event.record} is not in conflict")
             case "undo":
                 if self.last_decision(event.by) != event.record:
-                    raise DataError("there is no decision to take back")
+                    raise DataError("no decision is left to take back")
             case "join":
                 others = [str(other) for other in data["records"]]
                 if not others or not all(
@@ -372,7 +369,7 @@ class ReviewLog:
                 self._take_back(event)
             case "note":
                 self.notes.setdefault(event.record, []).append(
-                    Note(str(data["text"]), event.by, event.at)
+                    ReviewNote(str(data["text"]), event.by, event.at)
                 )
             case "tag":
                 self.tags[event.record] = tuple(map(str, data["tags"]))
@@ -392,7 +389,7 @@ class ReviewLog:
                 self._regroup(event)
 
     def _take_back(self, event: Event) -> None:
-        """Restore the decision before the last one, if the reviewer had decided on the record twice."""
+        """Restore the decision before the last one, if the reviewer decided on the record twice."""
         kind, stage, record = self._done[event.by].pop()
         if kind == "resolve":
             self.resolutions[stage].pop(record, None)
@@ -412,9 +409,9 @@ class ReviewLog:
             for other in others:
                 self._take_over(event.record, other)
         else:
-            members = [place for place, group in enumerate(self._groups) if group == record]
-            for number, place in enumerate(members[1:], max(self._groups) + 1):
-                self._groups[place] = number
+            members = [index for index, group in enumerate(self._groups) if group == record]
+            for number, index in enumerate(members[1:], max(self._groups) + 1):
+                self._groups[index] = number
         self._collect_records()
 
     def _take_over(self, record: str, other: str) -> None:
@@ -453,7 +450,7 @@ class ReviewLog:
 
 
 def with_decisions(record: Record, log: ReviewLog, annotations: Mapping[str, str]) -> Reference:
-    """The record as a reference that carries its decisions, reasons, tags and notes, to be written to a file."""
+    """Convert a record to a reference with its decisions, reasons, tags and notes."""
     held = log.decisions_on(record.id, FULL_TEXT) or log.decisions_on(record.id)
     given = tuple(
         GivenDecision(decision.verdict, by, decision.reasons) for by, decision in held.items()
@@ -467,7 +464,7 @@ def with_decisions(record: Record, log: ReviewLog, annotations: Mapping[str, str
 
 
 def prior_values(references: Iterable[Reference]) -> list[dict[str, Any]]:
-    """The labelled records of an older review as an event "prior" keeps them: title, abstract, label."""
+    """List the labelled records of an older review as an event "prior" keeps them."""
     return [
         {"title": reference.title, "abstract": reference.abstract, "included": reference.included}
         for reference in references
@@ -476,7 +473,7 @@ def prior_values(references: Iterable[Reference]) -> list[dict[str, Any]]:
 
 
 def now() -> str:
-    """The time in UTC, ISO 8601 with milliseconds."""
+    """Return the time in UTC, ISO 8601 with milliseconds."""
     return (
         datetime.datetime.now(datetime.UTC)
         .isoformat(timespec="milliseconds")
@@ -489,10 +486,10 @@ def _stage(event: Event) -> Stage:
     return stage
 
 
-def _given(event: Event) -> Judgement:
-    known = {each.name for each in fields(Judgement)} - {"at", "by", "reasons"}
+def _given(event: Event) -> ReviewerDecision:
+    known = {each.name for each in fields(ReviewerDecision)} - {"at", "by", "reasons"}
     values = {name: value for name, value in event.data.items() if name in known}
-    return Judgement(
+    return ReviewerDecision(
         at=event.at, by=event.by, reasons=tuple(event.data.get("reasons", ())), **values
     )
 

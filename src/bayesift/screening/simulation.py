@@ -1,4 +1,4 @@
-"""Simulated reviews: how soon a ranking finds the relevant documents, and what a stopping rule costs."""
+"""Simulate reviews: how soon relevant documents are found, and what a stopping rule costs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, IntArray
 from bayesift.charts import Axis, Figure, Layer, Line, Panel
 from bayesift.charts.svg import series
 from bayesift.errors import DataError
@@ -16,15 +16,15 @@ from bayesift.evaluation import average_time_to_discovery, work_saved
 from bayesift.screening.information import Order
 from bayesift.screening.queue import ReviewQueue
 from bayesift.screening.relevance import Pool, RelevanceSettings
-from bayesift.screening.stopping import STOPPING_RULES, Chao, StoppingRule, StopPoint
+from bayesift.screening.stopping.rules import STOPPING_RULES, Chao, StoppingRule, StopPoint
 
 
 @dataclass(frozen=True, eq=False)
 class ReviewCurve:
     """When each relevant document was found; documents that the review started from do not count.
 
-    `order` are the rows as they were read, `positions` the places (from 1) of the relevant
-    documents in it.
+    `order` are the rows as they were read, `positions` the ranks (from 1) of the relevant
+    documents.
 
     Examples
     --------
@@ -35,13 +35,13 @@ class ReviewCurve:
     0.5
     """
 
-    order: Array
-    positions: Array
+    order: IntArray
+    positions: IntArray
     n_documents: int
 
     @classmethod
     def of(cls, order: Sequence[int], relevant: Any, start: Sequence[int] = ()) -> ReviewCurve:
-        """The curve of an order that holds all relevant documents but those of the start."""
+        """Make the curve of an order that holds all relevant documents but those of the start."""
         labels, rows = np.asarray(relevant).astype(bool), np.asarray(order, dtype=np.int64)
         wanted = int(labels.sum() - labels[list(start)].sum())
         positions = np.flatnonzero(labels[rows]) + 1
@@ -50,7 +50,7 @@ class ReviewCurve:
         return cls(rows, positions, len(labels) - len(start))
 
     @property
-    def hits(self) -> Array:
+    def hits(self) -> BoolArray:
         """Whether each document is relevant, in the order of reading.
 
         Those behind the last relevant one are not.
@@ -65,14 +65,14 @@ class ReviewCurve:
         return average_time_to_discovery(self.positions)
 
     def work_saved(self, recall: float = 0.95) -> float:
-        """WSS: the share of documents that need not be read to reach this recall, less what chance would save."""
+        """Compute WSS: the share not read when this recall is reached, less that of chance."""
         return work_saved(self.positions, self.n_documents, recall)
 
     def work_saved_over_sampling(self, recall: float = 0.95) -> float:
-        """WSS as ASReview counts it: places between the find that reaches at most this recall and its random place.
+        """Compute WSS as ASReview does: ranks between a document and its random position.
 
-        The random place of the k-th of R finds is the first at which R times the share read rounds
-        to k.
+        The document is the one that reaches at most this recall. The random position of the k-th of
+        R relevant documents is the first at which R times the share read rounds to k.
         """
         found = len(self.positions)
         at = max(int(np.searchsorted(np.arange(1, found + 1) / found, recall, side="right")), 1)
@@ -82,7 +82,7 @@ class ReviewCurve:
         )
 
     def relevant_found(self, share: float = 0.1) -> float:
-        """RRF: the share of the relevant documents that is found when this share of the documents is read."""
+        """Compute RRF: the share of relevant documents found when this share of all is read."""
         read = np.searchsorted(
             np.arange(1, self.n_documents + 1) / self.n_documents, share, side="right"
         )
@@ -90,10 +90,10 @@ class ReviewCurve:
 
     @property
     def loss(self) -> float:
-        """The area between the best possible recall curve and this one, over that between the best and the worst."""
+        """The area between the best recall curve and this one, over that between best and worst."""
         found, n = len(self.positions), self.n_documents
         if found == n:
-            raise DataError("there is no irrelevant document: the loss is not defined")
+            raise DataError("without an irrelevant document the loss is not defined")
         best = found * (n - (found - 1) / 2.0)
         area = float(np.sum(n - self.positions + 1))
         return (best - area) / (found * (n - found))
@@ -105,14 +105,17 @@ class ReviewCurve:
         return float(np.sum(1.0 / np.log2(self.positions + 1)) / best)
 
     def recall_after(self, n_read: int) -> float:
-        """The share of the relevant documents among the first so many."""
+        """Compute the share of the relevant documents among the first so many."""
         return float(np.searchsorted(self.positions, n_read, side="right") / len(self.positions))
 
 
 def recall_curves(curves: Mapping[str, ReviewCurve]) -> Figure:
-    """The share of relevant documents found against the share read, beside the best and a random order."""
+    """Draw the share of relevant documents found against the share read.
+
+    The best and a random order are drawn beside it.
+    """
     lines: list[Layer] = []
-    for place, (name, curve) in enumerate(curves.items()):
+    for number, (name, curve) in enumerate(curves.items()):
         n, found = curve.n_documents, len(curve.positions)
         steps = [(0.0, 0.0)]
         for count, position in enumerate(curve.positions.tolist(), 1):
@@ -120,7 +123,7 @@ def recall_curves(curves: Mapping[str, ReviewCurve]) -> Figure:
         lines.append(
             Line(
                 [*steps, (1.0, 1.0)],
-                series(place),
+                series(number),
                 name,
                 f"WSS@95 {curve.work_saved_over_sampling():.3f}",
             )
@@ -149,7 +152,7 @@ def recall_curves(curves: Mapping[str, ReviewCurve]) -> Figure:
 
 
 def random_start(relevant: Any, seed: int) -> tuple[int, int]:
-    """A relevant and an irrelevant row, drawn at random."""
+    """Draw a relevant and an irrelevant row at random."""
     rng, labels = np.random.default_rng(seed), np.asarray(relevant).astype(bool)
     return int(rng.choice(np.flatnonzero(labels))), int(rng.choice(np.flatnonzero(~labels)))
 
@@ -177,7 +180,8 @@ def simulate_review(
     Examples
     --------
     >>> from bayesift.text import TermVectorizer
-    >>> X = TermVectorizer(weighting="ltc").fit_transform(["corn oil", "gold mine", "corn", "gold", "oil"])
+    >>> texts = ["corn oil", "gold mine", "corn", "gold", "oil"]
+    >>> X = TermVectorizer(weighting="ltc").fit_transform(texts)
     >>> simulate_review(X, [1, 0, 1, 0, 1], start=[0, 1]).average_time_to_discovery
     1.5
     """
@@ -200,25 +204,25 @@ def simulate_review(
 
 
 def chao_rule(pool: Pool, relevant: Any, curve: ReviewCurve, *, start: Sequence[int]) -> Chao:
-    """Chao's rule for a simulated review: every part of the pool, such as words or titles, ranks on its own.
+    """Make Chao's rule for a simulated review: every part of the pool ranks on its own.
 
     Parameters
     ----------
     pool : with two parts or more
     relevant : whether each document is relevant
-    curve : of the review, to which the places of the rule refer
+    curve : of the review, to which the positions of the rule refer
     start : the rows known before the review begins, also to the rankers
     """
     ends = np.cumsum([part.n_columns for part in pool.parts])
     columns = [slice(end - part.n_columns, end) for end, part in zip(ends, pool.parts, strict=True)]
     orders = [simulate_review(pool.X[:, some], relevant, start=start).order for some in columns]
-    places = np.full(len(relevant), -1)
-    places[_completed(curve.order, start, len(relevant))] = np.arange(curve.n_documents)
-    return Chao([places[_completed(order, start, len(relevant))] for order in orders])
+    ranks = np.full(len(relevant), -1)
+    ranks[_completed(curve.order, start, len(relevant))] = np.arange(curve.n_documents)
+    return Chao([ranks[_completed(order, start, len(relevant))] for order in orders])
 
 
-def _completed(order: Array, start: Sequence[int], n_documents: int) -> Array:
-    """An order with the rows that it does not hold behind it."""
+def _completed(order: IntArray, start: Sequence[int], n_documents: int) -> IntArray:
+    """Append the rows that an order does not hold."""
     return np.concatenate([order, np.setdiff1d(np.arange(n_documents), [*order, *start])])
 
 
@@ -229,7 +233,7 @@ def stop_points(
     found_before: int = 1,
     seed: int = 0,
 ) -> dict[str, StopPoint]:
-    """Where each stopping rule ends a simulated review.
+    """Find where each stopping rule ends a simulated review.
 
     Parameters
     ----------

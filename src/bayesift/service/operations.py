@@ -14,7 +14,8 @@ import numpy as np
 
 from bayesift.errors import DataError
 from bayesift.filtering import Retrieved
-from bayesift.filtering.engine import add_described, apply, stacked
+from bayesift.filtering.engine import add_described, apply
+from bayesift.filtering.vectors import stacked
 from bayesift.records import Document
 from bayesift.service import event_log
 from bayesift.service.db.integrity import row_digest

@@ -9,7 +9,14 @@ from typing import get_args
 
 from bayesift.references import Reference
 from bayesift.screening import Agreement, PrismaFlow, RankedRecords, ReviewLog, methods_paragraph
-from bayesift.screening.review_log import ABSTRACT, FULL_TEXT, Judgement, Record, Stage, Status
+from bayesift.screening.review_log import (
+    ABSTRACT,
+    FULL_TEXT,
+    Record,
+    ReviewerDecision,
+    Stage,
+    Status,
+)
 from bayesift.service import review_schemas as schemas
 from bayesift.service import reviews
 from bayesift.service.access import Person
@@ -181,7 +188,7 @@ def _seen_status(log: ReviewLog, record: str, person: str, stage: Stage) -> Stat
     )
 
 
-def _decision(by: str, given: Judgement, *, resolved: bool = False) -> schemas.DecisionOut:
+def _decision(by: str, given: ReviewerDecision, *, resolved: bool = False) -> schemas.DecisionOut:
     return schemas.DecisionOut(
         by=by, verdict=given.verdict, reasons=list(given.reasons), at=given.at, resolved=resolved
     )

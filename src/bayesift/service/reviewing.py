@@ -16,8 +16,8 @@ import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.filtering import DocumentVector, Profile, VectorSpace
-from bayesift.filtering.engine import stacked
 from bayesift.filtering.profile import restricted
+from bayesift.filtering.vectors import stacked
 from bayesift.service import event_log
 from bayesift.service.db.tables import DocumentRow
 from bayesift.service.runtime import Service

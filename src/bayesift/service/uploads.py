@@ -35,7 +35,7 @@ from bayesift.service import event_log
 from bayesift.service.db.tables import DocumentRow, ProfileRow, Reading
 from bayesift.service.errors import NotFoundError, TooLargeError
 from bayesift.tables import load_table
-from bayesift.tables.loading import guess_encoding
+from bayesift.tables.loading import Source, guess_encoding
 
 _MOST_UNPACKED = 400 * 1024 * 1024
 _PLAIN = (".txt", ".text", ".md")
@@ -216,7 +216,7 @@ def read_documents(name: str, content: bytes) -> Corpus:
         path = Path(folder) / f"upload{Path(name).suffix[:10]}"
         path.write_bytes(content)
         try:
-            if recognise(path)[0] is not None:
+            if recognise(Source.of(path)) is not None:
                 return load_references(path, skip_bad=True)
             if path.suffix.lower() in _PLAIN:
                 text = content.decode(guess_encoding([content]), "replace")

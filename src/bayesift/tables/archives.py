@@ -44,13 +44,14 @@ def read_members(
     max_bytes: int = MAX_UNPACKED_BYTES,
     wanted: Callable[[str], bool] = lambda name: True,
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield (name, content) of every regular file, in the order of the archive, or by name in a folder.
+    """Yield the name and content of every regular file of a folder or archive.
 
-    Nothing is written to disk. Paths outside the archive, links, special files, and archives that
-    unpack to more than `max_bytes` are refused.
+    Members come in the order of the archive, or by name in a folder. Nothing is written to disk.
+    Paths outside the archive, links, special files, and archives that unpack to more than
+    `max_bytes` are refused.
     """
     if not path.exists():
-        raise DataError("there is no such file or folder", file=path)
+        raise DataError("no such file or folder", file=path)
     budget = max_bytes
     try:
         for number, (name, size, content) in enumerate(_list_members(path), 1):
@@ -129,12 +130,12 @@ def _refuse_escape(path: Path, name: str) -> None:
 
 
 def _printable(name: str) -> str:
-    """A name with the bytes that are not UTF-8 escaped, so that it can be shown and stored."""
+    """Escape the bytes of a name that are not UTF-8, so that it can be shown and stored."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def load_folder(path: str | Path, *, encoding: str | None = None, skip_bad: bool = False) -> Corpus:
-    """Load a folder, or a tar or zip archive, with a subfolder for each category and a text file for each document.
+    """Load a folder or archive with a subfolder per category and a text file per document.
 
     If all top folders are named train, test or the like, they are splits, and the categories are
     one level below. A document's id is its path; files whose name starts with a dot are skipped.
@@ -195,7 +196,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def _common_depth(names: list[PurePosixPath]) -> int:
-    """Number of folders that contain everything; archives often have a single top folder."""
+    """Count the folders that contain everything; archives often have a single top folder."""
     depth = 0
     while names and len({name.parts[: depth + 1] for name in names}) == 1:
         is_split = names[0].parts[depth].lower() in SPLITS

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, IntArray, SparseRows
 from bayesift.records import DocumentTable
 from bayesift.records.table import csr_of, rows_of
 from bayesift.tables.columns import SAMPLE_ROWS, Columns, read_categories
@@ -38,7 +37,7 @@ _BETWEEN = "\x1f"  # the unit separator, which joins the labels of a list
 class ColumnBlock:
     """Rows of a table as Arrow columns, and the line of each row."""
 
-    lines: Array
+    lines: IntArray
     columns: Mapping[str, pa.Array]
 
     def __len__(self) -> int:
@@ -58,12 +57,12 @@ class ColumnBlock:
         return bool(bounds["min"] > 0 and max(map(_longest, self.columns.values())) <= longest)
 
     def ids_and_texts(self, columns: Columns) -> tuple[pa.Array, pa.Array]:
-        """The id of each row, by default its line, and its title and text."""
+        """Return the id of each row, by default its line, and its title and text."""
         table = self.documents(replace(columns, label=None, split=None))
         return table.ids.combine_chunks(), table.full_texts.combine_chunks()
 
     def documents(self, columns: Columns, separator: str | None = None) -> DocumentTable:
-        """The rows as documents."""
+        """Convert the rows to documents."""
         assert columns.text is not None
         ids = pa.array(self.lines, pa.int64()).cast(pa.string())
         if columns.id is not None:
@@ -85,10 +84,10 @@ class ColumnBlock:
 
     def _labels(
         self, column: str | None, separator: str | None
-    ) -> tuple[sparse.csr_array, tuple[str, ...]]:
-        """The indicator of the categories, and their names.
+    ) -> tuple[SparseRows, tuple[str, ...]]:
+        """Return the indicator of the categories and their names.
 
-        What a cell says is read once per distinct cell.
+        Each distinct cell is read once.
         """
         if column is None:
             return csr_of(np.empty(0, dtype=np.int32), np.zeros(len(self), dtype=np.int32), 0), ()
@@ -98,9 +97,9 @@ class ColumnBlock:
             (),
         ]  # the last is that of missing cells
         names = tuple(sorted({name for row in held for name in row}))
-        place = {name: j for j, name in enumerate(names)}
+        column_of = {name: j for j, name in enumerate(names)}
         known = csr_of(
-            np.array([place[name] for row in held for name in row], dtype=np.int32),
+            np.array([column_of[name] for row in held for name in row], dtype=np.int32),
             [len(row) for row in held],
             len(names),
         )
@@ -113,7 +112,7 @@ def _longest(column: pa.Array) -> int:
 
 
 def _distinct_cells(column: pa.Array) -> tuple[Array, list[Any]]:
-    """The number of each cell, -1 for a missing one, and the distinct cells."""
+    """Return the number of each cell, -1 for a missing one, and the distinct cells."""
     is_list = pa.types.is_list(column.type)
     keys = pc.binary_join(column, _BETWEEN) if is_list else column
     if is_list and (
@@ -129,7 +128,7 @@ def _distinct_cells(column: pa.Array) -> tuple[Array, list[Any]]:
 
 
 class BlockStream:
-    """A stream that is read in blocks of whole lines, or of whole records where lines stand in quotes."""
+    """A stream read in blocks of whole lines, or of whole records if lines stand in quotes."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -137,7 +136,7 @@ class BlockStream:
         self._ended = False
 
     def next_block(self, *, quoted: bool = False) -> bytes:
-        """The next block; empty at the end."""
+        """Read the next block; it is empty at the end of the stream."""
         while not self._ended:
             piece = self._stream.read(BLOCK_BYTES)
             self._ended = not piece
@@ -149,13 +148,16 @@ class BlockStream:
         return b""
 
     def remainder(self, block: bytes = b"") -> BinaryIO:
-        """A block that was read, and all that comes after it; no further block is."""
+        """Return a stream of a block that was read and of all that follows it."""
         rest, self._rest, self._ended = block + self._rest, b"", True
         return cast(BinaryIO, io.BufferedReader(Rejoined(rest, self._stream)))
 
 
 def _end_of_records(content: bytes, *, quoted: bool) -> int:
-    """Where the last whole record ends: after a line break with an even number of quotes before it."""
+    """Find the end of the last whole record.
+
+    It is a line break with an even number of quotes before it.
+    """
     end = content.rfind(b"\n") + 1
     inside = content.count(b'"', 0, end) % 2 if quoted and end else 0
     while inside and end:
@@ -168,9 +170,9 @@ def _end_of_records(content: bytes, *, quoted: bool) -> int:
 def parse_csv(
     block: bytes, dialect: Dialect, names: list[str], wanted: list[str], line: int
 ) -> ColumnBlock | None:
-    """The wanted columns of a block of delimited text that starts on a line.
+    """Parse the wanted columns of a block of delimited text that starts on a line.
 
-    None if it must be read row by row.
+    The result is None if the block must be read row by row.
     """
     from pyarrow import csv
 
@@ -194,10 +196,10 @@ def parse_csv(
     return ColumnBlock(lines + line, {name: table[name].combine_chunks() for name in wanted})
 
 
-def _record_lines(block: bytes, dialect: Dialect) -> Array | None:
-    """The line of each record, counted from 0.
+def _record_lines(block: bytes, dialect: Dialect) -> IntArray | None:
+    """Find the line of each record, counted from 0.
 
-    None if quotes or line breaks are used in an unusual way.
+    The result is None if quotes or line breaks are used in an unusual way.
     """
     if not is_text(block) or _has_lone_returns(block):
         return None
@@ -214,11 +216,11 @@ def _record_lines(block: bytes, dialect: Dialect) -> Array | None:
     starts, lines = starts[filled], lines[filled]
     first = content[starts]
     is_blank = (first == _NEWLINE) | (first == _RETURN)
-    kept: Array = lines[~is_blank]
+    kept: IntArray = lines[~is_blank]
     return kept
 
 
-def _enclose_fields(content: Array, quotes: Array, delimiter: int) -> bool:
+def _enclose_fields(content: IntArray, quotes: IntArray, delimiter: int) -> bool:
     """Whether quotes stand only around fields, or doubled within them."""
     if len(quotes) % 2:
         return False
@@ -258,7 +260,7 @@ def is_text(block: bytes) -> bool:
 def parse_json_lines(
     block: bytes, types: Mapping[str, pa.DataType], line: int
 ) -> ColumnBlock | None:
-    """The columns of these types of a block of JSON lines; None if it must be read line by line."""
+    """Parse the columns of a block of JSON lines; None if it must be read line by line."""
     from pyarrow import json
 
     if not types or _NUL in block or not is_text(block):
@@ -280,9 +282,9 @@ def parse_json_lines(
 
 
 def json_types(rows: Sequence[Mapping[str, Any]], columns: Columns) -> dict[str, pa.DataType]:
-    """The Arrow types of columns, by their first values that are not missing.
+    """Find the Arrow types of columns by their first values that are not missing.
 
-    Empty if one is none of ours.
+    The result is empty if a value has a type that Arrow should not parse here.
     """
     types: dict[str, pa.DataType] = {}
     for role, name in ((field.name, getattr(columns, field.name)) for field in fields(columns)):
@@ -302,9 +304,9 @@ def json_types(rows: Sequence[Mapping[str, Any]], columns: Columns) -> dict[str,
 def read_parts(
     reader: TableReader, wanted: Columns, *, labels: bool = True
 ) -> Iterator[tuple[Columns, ColumnBlock | Iterator[Row]]]:
-    """A table in parts: Arrow columns where a block can be parsed at once, else rows.
+    """Read a table in parts: Arrow columns where a block can be parsed at once, else rows.
 
-    And what its columns are.
+    Each part comes with the columns of the table. Without `labels`, labels and splits are not read.
 
     Without `labels`, labels and splits are not read.
     """

@@ -15,9 +15,12 @@ from bayesift.tables.loading import describe_damage
 
 # Names by which a column is recognised, the first that is present.
 _NAMES = {
-    "text": "text body content abstract message document article review description comment comments sentence "
-    "question tweet post utterance sentence_text review_text full_text texte inhalt nachricht texto testo",
-    "label": "label labels category categories class topic topics tag tags target sentiment intent emotion genre "
+    "text": "text body content abstract message document article review description comment "
+    "comments sentence "
+    "question tweet post utterance sentence_text review_text full_text texte inhalt nachricht "
+    "texto testo",
+    "label": "label labels category categories class topic topics tag tags target sentiment "
+    "intent emotion genre "
     "label_text class_label kategorie klasse categoria categorie étiquette etiqueta",
     "id": "id doc_id document_id record_id",
     "title": "title headline subject",
@@ -34,7 +37,7 @@ _NUMBER = re.compile(r"[-+]?\d[\d.,:/\s-]*")  # also dates and times
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns of a table; those that are None are guessed (except a date).
+    """Names of the columns of a table; a name that is not given is guessed (except a date).
 
     Parameters
     ----------
@@ -115,9 +118,9 @@ class Columns:
     def notes(
         self, wanted: Columns, names: Collection[str], rows: Sequence[Mapping[str, Any]]
     ) -> list[Note]:
-        """What was guessed beyond `wanted`, and why.
+        """List what was guessed beyond `wanted`, and why.
 
-        A column that is called by its role needs no word.
+        A column that is named after its role is not listed.
         """
         notes = []
         for role, known in GUESSES.items():
@@ -148,7 +151,7 @@ class Columns:
 def _longest(
     names: Iterable[str], rows: Sequence[Mapping[str, Any]], taken: Collection[str | None]
 ) -> str | None:
-    """The column with the longest cells that are text."""
+    """Find the column of text with the longest cells."""
     lengths = {
         name: sum(len(cell) for cell in _cells(name, rows) if not _NUMBER.fullmatch(cell))
         for name in names
@@ -161,9 +164,9 @@ def _longest(
 def label_candidates(
     names: Iterable[str], rows: Sequence[Mapping[str, Any]], taken: Collection[str | None] = ()
 ) -> list[str]:
-    """The columns whose cells are short and recur; words go before numbers, few values before many.
+    """Find columns whose cells are short and recur: words before numbers, few values before many.
 
-    In a few rows nothing may recur: there the only column beside the text is taken, if it holds
+    In a few rows nothing may recur: then the only column beside the text is taken, if it holds
     words.
     """
     ranks = {}
@@ -183,7 +186,7 @@ def label_candidates(
 
 
 def _cells(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The cells of a column that are not blank; a list is several."""
+    """Collect the cells of a column that are not blank; a list counts as several."""
     values = (row.get(name) for row in rows)
     parts = (
         part for value in values for part in (value if isinstance(value, list | tuple) else [value])
@@ -192,12 +195,12 @@ def _cells(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names in quotes, separated by commas."""
+    """Put names in quotes, separated by commas."""
     return ", ".join(map(repr, names)) or "none"
 
 
 def read_text(values: Mapping[str, Any], column: str | None, *, required: bool = False) -> str:
-    """The text in a column, "" when there is none; a `required` column must be there."""
+    """Read the text in a column, "" if it is missing; a `required` column must be there."""
     if required and column not in values:
         raise ValueError(f"no column {column!r}; there are: {listed(values)}")
     value = None if column is None else values.get(column)
@@ -209,7 +212,7 @@ def read_text(values: Mapping[str, Any], column: str | None, *, required: bool =
 
 
 def read_name(value: Any) -> str:
-    """A category, id or split as text; numbers and booleans are spelled out."""
+    """Read a category, id or split as text; numbers and booleans are spelled out."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():
@@ -223,7 +226,7 @@ def read_name(value: Any) -> str:
 
 
 def read_categories(value: Any, separator: str | None = None) -> tuple[str, ...]:
-    """The categories of a label: a list, a text to split at the separator, or one name."""
+    """Read the categories of a label: a list, a text to split at the separator, or one name."""
     if value is None:
         return ()
     if isinstance(value, str):
@@ -242,7 +245,7 @@ def _named(parts: Iterable[Any]) -> tuple[str, ...]:
 
 
 def read_date(value: Any) -> datetime.datetime | None:
-    """A date from ISO 8601 text, a year, or a date as Parquet holds it."""
+    """Read a date from ISO 8601 text, a year, or a date as Parquet holds it."""
     if value is None or isinstance(value, datetime.datetime):
         return value
     if isinstance(value, datetime.date):

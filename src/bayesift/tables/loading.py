@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from bayesift.errors import DataError
-from bayesift.records import Corpus, Document, Note, Problem
+from bayesift.records import Corpus, Document, Note, ReadingProblem
 
 UTF_8 = "utf-8"
 
@@ -52,7 +54,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 def check_encoding(encoding: str) -> str:
-    """The codec of an encoding, which skips a leading byte order mark.
+    """Return the codec of an encoding, which skips a leading byte order mark.
 
     An unknown name is refused.
     """
@@ -65,11 +67,11 @@ def check_encoding(encoding: str) -> str:
 
 
 def guess_encoding(blocks: Iterable[bytes]) -> str:
-    r"""The encoding of a text that comes in blocks; they are read up to the first bytes that tell.
+    r"""Guess the encoding of a text in blocks, which are read up to the first bytes that tell.
 
-    A byte order mark tells; then NUL bytes at every other place (UTF-16); then bytes outside of
-    ASCII, which are hardly ever valid UTF-8 by accident. Where they are not UTF-8,
-    charset-normalizer compares what other encodings make of these lines.
+    A byte order mark tells; then NUL bytes at every other position (UTF-16); then bytes outside of
+    ASCII, which are hardly ever valid UTF-8 by accident. Where they are not UTF-8, charset-
+    normalizer compares what other encodings make of these lines.
 
     Examples
     --------
@@ -133,7 +135,10 @@ def decode(content: bytes, encoding: str, *, file: str | Path) -> str:
         return content.decode(check_encoding(encoding))
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        message = f"cannot be decoded as {encoding} (byte {content[error.start]:#04x}); name the right one with --encoding"
+        message = (
+            f"cannot be decoded as {encoding} (byte {content[error.start]:#04x}); name the "
+            "right one with --encoding"
+        )
         raise DataError(message, file=file, line=line) from error
 
 
@@ -157,6 +162,10 @@ def describe_damage(text: str, encoding: str) -> str | None:
 COMPRESSIONS = (".gz", ".zst")
 STDIN = Path("<stdin>")
 
+PARQUET = (".parquet", ".pq")
+ZIPPED = b"PK\x03\x04"  # first bytes of a zip archive, such as a spreadsheet
+OLE = b"\xd0\xcf\x11\xe0"  # first bytes of a spreadsheet of before 2007
+
 _HEAD_BYTES = 1 << 18
 _BLOCK_BYTES = 1 << 20
 _MAX_MEMBER_BYTES = 4 * 1024**3
@@ -170,13 +179,13 @@ class ProblemLog:
     """
 
     skip: bool = False
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[ReadingProblem] = field(default_factory=list)
 
     def report(self, message: str, *, file: str | Path, line: int | None = None) -> None:
         """Raise a DataError, or add the problem to the list for the caller to skip the record."""
         if not self.skip:
             raise DataError(f"{message}; --skip-bad leaves it out", file=file, line=line)
-        self.problems.append(Problem(str(file), line, message))
+        self.problems.append(ReadingProblem(str(file), line, message))
 
 
 _PROGRESS_STEP = 1000
@@ -218,7 +227,7 @@ class DocumentList:
     def corpus(
         self, *, name: str, categories: Iterable[str] | None = None, notes: Iterable[Note] = ()
     ) -> Corpus:
-        """The corpus of these documents; a file without documents is refused."""
+        """Make a corpus of these documents; a file without documents is refused."""
         refuse_empty(len(self.documents), self.log, self.path)
         if categories is None:
             categories = categories_of(self.documents)
@@ -251,12 +260,12 @@ def refuse_empty(n_documents: int, log: ProblemLog, path: Path) -> None:
 
 
 def categories_of(documents: Iterable[Document]) -> tuple[str, ...]:
-    """The categories of documents, sorted."""
+    """Collect the categories of documents, sorted."""
     return tuple(sorted({category for document in documents for category in document.categories}))
 
 
 def bare_suffix(path: Path) -> str:
-    """The suffix of the format, without that of a compression: ".csv" of "news.CSV.gz"."""
+    """Return the suffix of the format, without that of a compression: ".csv" of "news.CSV.gz"."""
     if path.suffix.lower() == ".zip" and (member := only_member(path)) is not None:
         path = Path(member.filename)
     suffixes = [suffix.lower() for suffix in path.suffixes]
@@ -266,7 +275,7 @@ def bare_suffix(path: Path) -> str:
 
 
 def only_member(path: Path) -> zipfile.ZipInfo | None:
-    """The one file of a zip archive without folders, such as a zipped table; None for any other."""
+    """Return the only file of a zip archive without folders; None for any other archive."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = [m for m in archive.infolist() if not m.filename.startswith("__MACOSX/")]
@@ -281,7 +290,7 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
     if path.is_dir():
         raise DataError("is a folder, where a file is expected", file=path)
     if not path.exists():
-        raise DataError("there is no such file", file=path)
+        raise DataError("no such file", file=path)
     try:
         with path.open("rb") as raw, closing(_decompress(path, raw)) as stream:
             yield stream
@@ -312,43 +321,64 @@ def _decompress(path: Path, raw: BinaryIO) -> BinaryIO:
 
 @dataclass(frozen=True)
 class Source:
-    """A file, or a stream whose first bytes were read to see what it holds."""
+    """A file or stream that was looked at once, and is handed on to whatever reads it.
+
+    Parameters
+    ----------
+    path : the file, or the name of the stream
+    head : the first bytes
+    encoding : of the text: the one that was given, else the one that was guessed
+    suffix : of the format, without that of a compression; a stream has none
+    is_whole : whether `head` is all there is, so that the file need not be opened again
+    stream : the stream, after its head
+    """
 
     path: Path
     head: bytes
+    encoding: str
+    suffix: str = ""
+    is_whole: bool = False
     stream: BinaryIO | None = None
 
     @classmethod
-    def of(cls, source: Path | BinaryIO, *, live: bool = False) -> Source:
-        """The source of a file or stream.
-
-        Of a live stream only the first bytes that come are awaited.
-        """
-        if isinstance(source, Path):
-            with open_bytes(source) as stream:
-                return cls(source, stream.read(_HEAD_BYTES))
-        read = getattr(source, "read1", source.read) if live else source.read
-        return cls(STDIN, read(_HEAD_BYTES), source)
+    def of(
+        cls, source: Path | BinaryIO, encoding: str | None = None, *, live: bool = False
+    ) -> Source:
+        """Look at a file or stream; of a live stream only the first bytes that come are awaited."""
+        if not isinstance(source, Path):
+            read = getattr(source, "read1", source.read) if live else source.read
+            head = read(_HEAD_BYTES)
+            if encoding is None:
+                encoding = UTF_8 if _is_binary(head, "") else guess_encoding([head])
+            return cls(STDIN, head, encoding, stream=source)
+        suffix = bare_suffix(source)
+        with open_bytes(source) as stream:
+            head = stream.read(_HEAD_BYTES)
+            is_whole = len(head) < _HEAD_BYTES
+            if encoding is None and _is_binary(head, suffix):
+                encoding = UTF_8
+            elif encoding is None:
+                first = head if is_whole else head + stream.read(_BLOCK_BYTES - _HEAD_BYTES)
+                rest = iter(partial(stream.read, _BLOCK_BYTES), b"")
+                encoding = guess_encoding(chain([first], rest))
+        return cls(source, head, encoding, suffix, is_whole)
 
     @property
-    def suffix(self) -> str:
-        """The suffix of its format; a stream has none."""
-        return bare_suffix(self.path) if self.stream is None else ""
+    def is_binary(self) -> bool:
+        """Whether it is a spreadsheet or a Parquet file, and not text."""
+        return _is_binary(self.head, self.suffix)
 
     def open(self) -> AbstractContextManager[BinaryIO]:
-        """The bytes from the start; a stream can be read once."""
-        if self.stream is None:
-            return open_bytes(self.path)
-        return nullcontext(cast(BinaryIO, io.BufferedReader(Rejoined(self.head, self.stream))))
+        """Open the bytes from the start; a stream can be read once."""
+        if self.stream is not None:
+            return nullcontext(cast(BinaryIO, io.BufferedReader(Rejoined(self.head, self.stream))))
+        if self.is_whole:
+            return nullcontext(io.BytesIO(self.head))
+        return open_bytes(self.path)
 
-    def blocks(self) -> Iterator[bytes]:
-        """The bytes in blocks, of a stream only its head."""
-        if self.stream is not None or len(self.head) < _HEAD_BYTES:
-            yield self.head
-            return
-        with self.open() as stream:
-            while block := stream.read(_BLOCK_BYTES):
-                yield block
+
+def _is_binary(head: bytes, suffix: str) -> bool:
+    return suffix in PARQUET or head.startswith((ZIPPED, OLE, b"PAR1"))
 
 
 class Rejoined(io.RawIOBase):
@@ -359,7 +389,7 @@ class Rejoined(io.RawIOBase):
         self._rest = rest
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
@@ -391,8 +421,11 @@ def read_lines(
                 count += 1
                 yield line
         except UnicodeError as error:
-            message = f"from here on cannot be decoded as {encoding} ({error.args[-1]}); name the right one with --encoding"
+            message = (
+                f"from here on cannot be decoded as {encoding} ({error.args[-1]}); name the "
+                "right one with --encoding"
+            )
             raise DataError(message, file=path, line=count + 1) from error
         finally:
             if not source.closed:
-                text.detach()  # whoever opened the stream closes it
+                text.detach()  # the caller closes the stream

@@ -1,4 +1,4 @@
-"""Tables with one document per row: CSV, TSV, JSON, Parquet, spreadsheets and the lines of fastText."""
+"""Read tables with one document per row: CSV, TSV, JSON, Parquet, spreadsheets, fastText lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import BinaryIO, Literal, TypeVar
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import IntArray
 from bayesift.errors import DataError
 from bayesift.records import Corpus, Document, DocumentTable, Note
 from bayesift.tables.columns import (
@@ -27,12 +27,14 @@ from bayesift.tables.columns import (
     read_text,
 )
 from bayesift.tables.loading import (
+    OLE,
+    PARQUET,
+    ZIPPED,
     DocumentList,
     ProblemLog,
     Source,
     check_encoding,
     describe_damage,
-    guess_encoding,
     is_new_id,
     read_lines,
     refuse_empty,
@@ -62,14 +64,12 @@ from bayesift.threads import computed_once
 
 DELIMITED = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
-PARQUET = (".parquet", ".pq")
 TABLE_SUFFIXES = (*DELIMITED, *JSON_LINES, ".json", *PARQUET, *SPREADSHEETS, ".txt")
 
 Kind = Literal["delimited", "json-lines", "json", "parquet", "spreadsheet", "fasttext"]
 
 _SAMPLE_LINES = 500
 _BATCH = 1 << 14  # documents that are held as Python objects at a time
-_ZIPPED, _OLE, _PARQUET = b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1"
 
 Record = TypeVar("Record")
 
@@ -111,7 +111,7 @@ class TableReader:
 
     Parameters
     ----------
-    source : a file, or a stream of bytes
+    source : a file, a stream of bytes, or either of them after a look at it
     log : where problems are reported
     format : what is known of the way the table is written
     max_characters : maximum length of a field
@@ -120,7 +120,7 @@ class TableReader:
 
     Attributes
     ----------
-    kind : of the table, by its first bytes and its suffix; None if it is none
+    kind : of the table, by its first bytes and its suffix; None if it is not a table
     notes : what was guessed; complete when all rows are read
     header_line : the line that names the columns, if there is one
     short_rows : lines of the rows that were filled up
@@ -136,7 +136,7 @@ class TableReader:
 
     def __init__(
         self,
-        source: Path | BinaryIO,
+        source: Path | BinaryIO | Source,
         log: ProblemLog | None = None,
         format: TableFormat | None = None,  # noqa: A002 - the word for it
         *,
@@ -152,10 +152,15 @@ class TableReader:
         self.short_rows: list[int] = []
         self.notes: list[Note] = []
         self.header_line: int | None = None
-        self._source = Source.of(source, live=live)
+        if not isinstance(source, Source):
+            source = Source.of(source, self.format.encoding, live=live)
+        self._source = source
         self._repeated: set[str] = set()
-        encoding = self._find_encoding()
-        self._head = self._source.head.decode(check_encoding(encoding), "replace")
+        encoding = self.format.encoding or source.encoding
+        self._head = source.head.decode(check_encoding(encoding), "replace")
+        if self.format.encoding is None and encoding != "utf-8":
+            reason = "by its mark" if encoding in ("utf-16", "utf-32") else "it is not UTF-8"
+            self.notes.append(Note("encoding", encoding, reason, "--encoding"))
         self.kind = self._find_kind()
         self.checks = RowChecks(self._source.path, log or ProblemLog(), encoding, max_characters)
 
@@ -164,25 +169,10 @@ class TableReader:
         """The file, or the name of the stream."""
         return self._source.path
 
-    def _find_encoding(self) -> str:
-        if self.format.encoding is not None or self._is_binary:
-            return self.format.encoding or "utf-8"
-        encoding = guess_encoding(self._source.blocks())
-        if encoding != "utf-8":
-            reason = "by its mark" if encoding in ("utf-16", "utf-32") else "it is not UTF-8"
-            self.notes.append(Note("encoding", encoding, reason, "--encoding"))
-        return encoding
-
-    @property
-    def _is_binary(self) -> bool:
-        return self._source.suffix in PARQUET or self._source.head.startswith(
-            (_ZIPPED, _OLE, _PARQUET)
-        )
-
     def _find_kind(self) -> Kind | None:
         suffix, start = self._source.suffix, self._head.lstrip()
-        if self._is_binary:
-            return "spreadsheet" if self._source.head.startswith((_ZIPPED, _OLE)) else "parquet"
+        if self._source.is_binary:
+            return "spreadsheet" if self._source.head.startswith((ZIPPED, OLE)) else "parquet"
         if suffix in JSON_LINES:
             return "json-lines"
         if (
@@ -200,8 +190,7 @@ class TableReader:
     def _looks_delimited(self) -> bool:
         if "\0" in self._head or self._head.lstrip()[:1] in ("", "<"):
             return False
-        lines = self._sample()
-        dialect, _ = guess_dialect(lines)
+        dialect, lines, _ = self._guess
         first = next(dialect.reader(lines, strict=False), [])
         return (dialect.width or len(first)) > 1 or (
             len(first) == 1 and first[0].strip().lower() in KNOWN_NAMES
@@ -237,36 +226,56 @@ class TableReader:
     @property
     def is_text(self) -> bool:
         """Whether the suffix says no more than that it is text, as in a stream."""
-        return not self._is_binary and self._source.suffix not in TABLE_SUFFIXES[:-1]
+        return not self._source.is_binary and self._source.suffix not in TABLE_SUFFIXES[:-1]
 
     @property
     def has_known_names(self) -> bool:
         """Whether the first line of a delimited text holds a usual name of a text column."""
-        sample = self._sample()
-        dialect, _ = guess_dialect(sample)
+        dialect, sample, _ = self._guess
         return Columns().are_told_by(next(dialect.reader(sample, strict=False), []), labels=False)
 
+    def column_names(self) -> Iterable[str]:
+        """Find the columns of the first row that can be read, in the head of a text if possible."""
+        quiet = replace(self.checks, log=ProblemLog(skip=True))
+        if self.kind == "delimited":
+            dialect, first_line = self.dialect
+            lines = iter(self._sample()[first_line - 1 :])
+            return next((names for _, names in RecordReader(lines, dialect, quiet.report)), [])
+        if self.kind is None:
+            return []
+        if self.kind == "json-lines":
+            rows = read_json_lines(self._sample(), quiet)
+        else:
+            rows = iter(TableReader(self._source, quiet.log, self.format))
+        return next((row.values for row in rows), [])
+
     def open(self) -> AbstractContextManager[BinaryIO]:
-        """The bytes of the table."""
+        """Open the bytes of the table."""
         return self._source.open()
 
     def lines(self, newline: str = "\n") -> Iterator[str]:
-        """The lines of a text, with their ends."""
+        """Read the lines of a text, with their ends."""
         with self.open() as stream:
             yield from read_lines(self.path, self.checks.encoding, newline=newline, stream=stream)
 
     @computed_once
-    def dialect(self) -> tuple[Dialect, int]:
-        """How delimited text is written, and its first line: the second if the first only names the delimiter."""
+    def _guess(self) -> tuple[Dialect, list[str], list[Note]]:
+        """Guess how delimited text is written; return its first lines too, and notes."""
         sample = self._sample()
         told = read_separator_line(sample[0]) if sample else None
+        if told is not None:
+            del sample[0]
         default = DELIMITED.get(self._source.suffix, ",")
-        rest = sample if told is None else sample[1:]
-        dialect, notes = guess_dialect(
-            rest, self.format.delimiter or told, self.format.header, default
-        )
+        delimiter = self.format.delimiter or told
+        dialect, notes = guess_dialect(sample, delimiter, self.format.header, default)
+        return dialect, sample, notes
+
+    @computed_once
+    def dialect(self) -> tuple[Dialect, int]:
+        """Find the dialect of delimited text and its first line: 2 after a line "sep=;"."""
+        dialect, lines, notes = self._guess
         self.notes += notes
-        return dialect, 1 if told is None else 2
+        return dialect, 1 if len(lines) == len(self._sample()) else 2
 
     def _read_delimited(self) -> Iterator[Row]:
         reader = self.records(self.lines(newline=""))
@@ -281,7 +290,7 @@ class TableReader:
         dialect: Dialect | None = None,
         line: int = 1,
     ) -> RecordReader:
-        """The records of delimited text.
+        """Read the records of delimited text.
 
         Lines from the middle of it have a dialect without a header.
         """
@@ -312,7 +321,7 @@ class TableReader:
         yield from self._tabulate(iter(records[above:]), header, self.checks)
 
     def _read_parquet(self) -> Iterator[Row]:
-        if self._source.stream is None:
+        if self._source.stream is None and not self._source.is_whole:
             yield from read_parquet(self.path, self.checks)
         else:
             with self.open() as stream:
@@ -321,7 +330,7 @@ class TableReader:
     def tabulate(
         self, reader: RecordReader, names: list[str] | None = None, checks: RowChecks | None = None
     ) -> Iterator[Row]:
-        """Rows of delimited text; the columns of lines from the middle of it are named."""
+        """Read rows of delimited text; the columns of lines from the middle of it are named."""
         if names is None:
             return self._tabulate(iter(reader), reader.dialect.header, checks or self.checks)
         return self._checked(iter(reader), names, checks or self.checks)
@@ -329,7 +338,7 @@ class TableReader:
     def _tabulate(
         self, records: Iterator[tuple[int, list[str]]], header: bool, checks: RowChecks
     ) -> Iterator[Row]:
-        """Rows of records, the first of which names the columns if there is a header."""
+        """Read rows of records, the first of which names the columns if there is a header."""
         start, first = next(records, (0, []))
         if not first:
             raise DataError("is empty: there is not even a header line", file=self.path)
@@ -340,7 +349,7 @@ class TableReader:
             names, self._repeated = name_columns(first)
         else:
             names, records = (
-                [str(place) for place in range(1, len(first) + 1)],
+                [str(number) for number in range(1, len(first) + 1)],
                 chain([(start, first)], records),
             )
         yield from self._checked(records, names, checks)
@@ -361,13 +370,13 @@ class TableReader:
             self.notes.append(Note(what, f"{len(lines):,} {value}", f"line {shown}"))
 
     def resolve(self, wanted: Columns, *, labels: bool = True) -> tuple[Columns, Iterator[Row]]:
-        """The columns of the table, by their names or else by the first rows, and all rows."""
+        """Find the columns, by name or by the first rows, and return them with all rows."""
         return self.resolve_rows(iter(self), wanted, labels=labels)
 
     def resolve_rows(
         self, rows: Iterator[Row], wanted: Columns, *, labels: bool = True
     ) -> tuple[Columns, Iterator[Row]]:
-        """The columns of rows from the start of the table, and these rows."""
+        """Find the columns of rows from the start of the table, and return them with these rows."""
         sample = list(islice(rows, 1))
         if not sample:
             return wanted, iter(())
@@ -384,12 +393,6 @@ class TableReader:
             )
         self.notes += columns.notes(wanted, names, values)
         return columns, chain(sample, rows)
-
-
-def column_names(path: Path, format: TableFormat | None = None) -> frozenset[str]:  # noqa: A002
-    """The columns of a table's first row that can be read; none if there is no such row."""
-    first = next(iter(TableReader(path, ProblemLog(skip=True), format)), None)
-    return frozenset() if first is None else frozenset(first.values)
 
 
 def read_records(
@@ -442,15 +445,19 @@ def load_table(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "news.jsonl"
     ...     _ = file.write_text('{"text": "wheat rose", "label": ["grain", "wheat"]}')
-    ...     load_table(file).documents
-    (Document(id='1', text='wheat rose', title='', categories=('grain', 'wheat'), date=None,
-    split=None),)
+    ...     load_table(file).documents[0].categories
+    ('grain', 'wheat')
     """
     source = Path(path) if isinstance(path, str) else path
-    log = ProblemLog(skip=skip_bad)
     written = TableFormat(encoding, delimiter, header, sheet)
+    log = ProblemLog(skip=skip_bad)
     reader = TableReader(source, log, written, max_characters=max_characters)
-    wanted = columns or Columns()
+    return read_corpus(reader, columns or Columns(), separator)
+
+
+def read_corpus(reader: TableReader, wanted: Columns, separator: str | None = None) -> Corpus:
+    """Load the table of a reader; see `load_table`."""
+    log = reader.checks.log
     if wanted.date is not None:
         found, rows = reader.resolve(wanted)
         documents = DocumentList(reader.path, log)
@@ -479,7 +486,7 @@ def load_chunks(
     max_characters: int = MAX_CHARACTERS,
     skip_bad: bool = False,
 ) -> Iterator[Corpus]:
-    r"""Load a table in chunks of a few megabytes, to learn from a file or stream that is larger than memory.
+    r"""Load a table in chunks of a few megabytes, for files and streams larger than memory.
 
     Parameters are those of `load_table`. Dates are not read, and ids are unique only within a
     chunk. `categories`, `notes` and `problems` of each corpus are those of its chunk.
@@ -509,8 +516,8 @@ def load_chunks(
 
 def read_tables(
     reader: TableReader, wanted: Columns, separator: str | None = None
-) -> Iterator[tuple[Array, DocumentTable]]:
-    """The documents of a table without dates in parts, each with the lines of its documents.
+) -> Iterator[tuple[IntArray, DocumentTable]]:
+    """Read a table without dates in parts: the documents, and the line of each.
 
     Ids may repeat.
     """
@@ -536,9 +543,9 @@ def read_tables(
 
 
 def _with_unique_ids(
-    table: DocumentTable, lines: Array, log: ProblemLog, path: Path
+    table: DocumentTable, lines: IntArray, log: ProblemLog, path: Path
 ) -> DocumentTable:
-    """The table without documents whose id is empty or a duplicate, which are reported."""
+    """Remove documents whose id is empty or a duplicate, and report them."""
     if len(table.ids.unique()) == len(table) and not table.has_empty_id:
         return table
     first: dict[str, int] = {}

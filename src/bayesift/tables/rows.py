@@ -1,4 +1,4 @@
-"""The rows of a table in each kind of file: delimited text, JSON, lines of fastText, Parquet, spreadsheets.
+"""Read the rows of delimited text, JSON, fastText lines, Parquet and spreadsheets.
 
 The delimiter, the quotes and the header line of delimited text are guessed from a sample.
 A quote that is not closed, or that stands inside of a quoted field, would swallow the lines after
@@ -27,7 +27,7 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 
 _HEADER_WITHIN = 20  # records; lines of a title or a search may stand above the header
 _CONSISTENT = 0.8
-_RECURS = 20  # a cell that stands in every twentieth row is no name of its column
+_ROWS_PER_RECURRENCE = 20  # a cell in every twentieth row is not the name of its column
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Dialect:
     width: int | None = None
 
     def reader(self, lines: Iterable[str], *, strict: bool = True) -> Iterator[list[str]]:
-        """The records of some lines."""
+        """Read the records of some lines."""
         if not self.quoted:
             return csv.reader(
                 lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE, strict=strict
@@ -53,7 +53,7 @@ class Dialect:
 
 
 def read_separator_line(line: str) -> str | None:
-    """The delimiter that Excel names in a first line such as "sep=;"."""
+    """Read the delimiter that Excel names in a first line such as "sep=;"."""
     text = line.rstrip("\r\n")
     return text[4] if len(text) == 5 and text.lower().startswith("sep=") else None
 
@@ -64,9 +64,10 @@ def guess_dialect(
     header: bool | None = None,
     default: str = ",",
 ) -> tuple[Dialect, list[Note]]:
-    """The dialect of some first lines, with notes on what differs from the default delimiter, quotes and a header line.
+    """Guess the dialect of some first lines, with notes on what is unusual.
 
-    The last record is not counted, since it may go on after these lines; unless there are only two.
+    Usual are the default delimiter, quotes around fields and a header line. The last record is not
+    counted, since it may go on after these lines; unless there are only two.
 
     Examples
     --------
@@ -113,7 +114,7 @@ def guess_header(
 
 
 def name_columns(header: Sequence[str]) -> tuple[list[str], set[str]]:
-    """Names that differ, and those that the header repeats.
+    """Return names that differ, and those that the header repeats.
 
     A column without a name gets its number.
 
@@ -124,9 +125,9 @@ def name_columns(header: Sequence[str]) -> tuple[list[str], set[str]]:
     """
     names: list[str] = []
     repeated = set()
-    for place, cell in enumerate(header, 1):
-        name = cell if cell.strip() else f"column {place}"
-        times = 1 + sum(other == cell for other in header[: place - 1]) if cell.strip() else 1
+    for position, cell in enumerate(header, 1):
+        name = cell if cell.strip() else f"column {position}"
+        times = 1 + sum(other == cell for other in header[: position - 1]) if cell.strip() else 1
         if times > 1:
             repeated.add(name)
         names.append(name if times == 1 else f"{name} ({times})")
@@ -139,7 +140,10 @@ def _sample(lines: Sequence[str], dialect: Dialect) -> list[list[str]]:
 
 
 def _guess_delimiter(lines: Sequence[str], default: str) -> str:
-    """The default if it fits every record, else the delimiter that fits the most, and with it the most columns."""
+    """Choose the default delimiter if it fits every record, else the one that fits best.
+
+    Of those that fit as many records, the one with the most columns is best.
+    """
     fits = {}
     for delimiter in sorted(DELIMITERS, key=lambda other: other != default):
         share, width = max(
@@ -153,7 +157,7 @@ def _guess_delimiter(lines: Sequence[str], default: str) -> str:
 
 
 def _by_header(lines: Sequence[str], default: str) -> str:
-    """The delimiter that splits the first line into names, one of them usual, where the default does not."""
+    """Find the delimiter that splits the first line into names, at least one of them usual."""
     for delimiter in (default, *DELIMITERS):
         header = next(Dialect(delimiter).reader(lines[:1], strict=False), [])
         names = {cell.strip().lower() for cell in header}
@@ -163,9 +167,9 @@ def _by_header(lines: Sequence[str], default: str) -> str:
 
 
 def _fit(lines: Sequence[str], dialect: Dialect) -> tuple[float, int]:
-    """The share of records with as many fields as the header, and their number.
+    """Return the share of records with as many fields as the header, and that number.
 
-    0 if there is one column.
+    The share is 0 if there is one column.
     """
     records = _sample(lines, dialect)
     if not records:
@@ -193,7 +197,7 @@ def _are_quotes_used(lines: Sequence[str], delimiter: str) -> bool:
 
 
 def _count_above(records: Sequence[Sequence[str]]) -> int:
-    """Number of records above the header: those that are mostly blank, or one title, where the table is wide."""
+    """Count the records above the header: mostly blank ones, or one title above a wide table."""
     if not records:
         return 0
     width = _usual_width(records)
@@ -218,7 +222,10 @@ def _has_usual_name(record: Sequence[str]) -> bool:
 
 
 def _is_data(records: Sequence[Sequence[str]]) -> bool:
-    """Whether the first record is no header: none of its cells is a usual name, and a short one recurs below it."""
+    """Whether the first record is not a header.
+
+    None of its cells is a usual name, and a short one recurs below it.
+    """
     width = _usual_width(records)
     first = next((record for record in records if len(record) == width), [])
     if (
@@ -228,11 +235,11 @@ def _is_data(records: Sequence[Sequence[str]]) -> bool:
     ):
         return False
     rest = [record for record in records if record is not first]
-    enough = max(2, len(rest) // _RECURS)
+    enough = max(2, len(rest) // _ROWS_PER_RECURRENCE)
     return any(
         len(cell) <= LONGEST_LABEL
-        and sum(row[place : place + 1] == [cell] for row in rest) >= enough
-        for place, cell in enumerate(first)
+        and sum(row[position : position + 1] == [cell] for row in rest) >= enough
+        for position, cell in enumerate(first)
     )
 
 
@@ -240,7 +247,7 @@ def _is_data(records: Sequence[Sequence[str]]) -> bool:
 class RecordReader:
     """Reads the records of lines in a dialect.
 
-    `report` is told of records that cannot be read, with their line.
+    `report` takes a message about a record that cannot be read, and its line.
 
     With `pad`, a record with too few fields is filled up with empty ones, and its line listed.
     """
@@ -289,7 +296,7 @@ class RecordReader:
                 yield start, record
 
     def _remember(self, pushed: deque[str], held: list[str]) -> Iterator[str]:
-        """The lines, each remembered until its record is complete.
+        """Yield the lines, each remembered until its record is complete.
 
         Lines that were pushed back come first.
         """
@@ -303,7 +310,10 @@ class RecordReader:
     def _read_again(
         self, held: Sequence[str], record: list[str], error: csv.Error | None, line: int, width: int
     ) -> tuple[list[str], int]:
-        """A record that does not fit, read in another way or else empty, and the number of its lines."""
+        """Read a record that does not fit in another way; return it and its number of lines.
+
+        A record that cannot be read is reported, and empty.
+        """
         if "field limit" in str(error):
             self.report(
                 f"a field has more than the {csv.field_size_limit():,} characters allowed", line
@@ -324,8 +334,8 @@ class RecordReader:
         if error is not None:
             self.report(f"not a delimited record ({error})", line)
             return [], 1
-        place = "the header" if self.dialect.header else "other rows"
-        self.report(f"number of fields is {len(record)}; in {place} it is {width}", line)
+        where = "the header" if self.dialect.header else "other rows"
+        self.report(f"number of fields is {len(record)}; in {where} it is {width}", line)
         return [], len(held)
 
 
@@ -339,7 +349,7 @@ SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 def read_sheet(
     source: Path | BinaryIO, sheet: str | None = None, *, file: Path
 ) -> tuple[list[tuple[int, list[str]]], list[Note]]:
-    """The rows of one sheet that are not blank, each with its number, and which sheet was taken if there are several.
+    """Read the rows of a sheet that are not blank, each with its number, and note the sheet taken.
 
     Parameters
     ----------
@@ -403,7 +413,7 @@ FASTTEXT = "__label__"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record of a table and the line it starts on (without lines: its number), counted from 1."""
+    """A record of a table and its first line, or its number where there are no lines, from 1."""
 
     line: int
     values: Mapping[str, Any]
@@ -439,7 +449,7 @@ class RowChecks:
 
 
 def read_json_lines(lines: Iterable[str], checks: RowChecks, *, first: int = 1) -> Iterator[Row]:
-    """Rows of lines with one JSON object each, numbered from `first`; blank lines are skipped."""
+    """Read rows of one JSON object per line, numbered from `first`; blank lines are skipped."""
     for line, text in enumerate(lines, first):
         if not text.strip():
             continue
@@ -460,7 +470,7 @@ def read_json_lines(lines: Iterable[str], checks: RowChecks, *, first: int = 1) 
 
 
 def holds_json_lines(start: str) -> bool:
-    """Whether a text that starts with an object has one object per line, and is not one document."""
+    """Whether a text that starts with an object has one object per line."""
     first, newline, rest = start.partition("\n")
     try:
         document = json.loads(first)
@@ -470,7 +480,10 @@ def holds_json_lines(start: str) -> bool:
 
 
 def read_json(lines: Iterable[str], checks: RowChecks) -> Iterator[Row]:
-    """Rows of one JSON document: an array of objects, an object that holds one, or one with an array per column."""
+    """Read the rows of one JSON document.
+
+    It is an array of objects, an object that holds one, or an object with an array per column.
+    """
     try:
         document = json.loads("".join(lines))
     except json.JSONDecodeError as error:
@@ -491,7 +504,7 @@ def read_json(lines: Iterable[str], checks: RowChecks) -> Iterator[Row]:
 
 
 def find_objects(document: Any) -> list[Any] | None:
-    """The objects of a JSON document.
+    """Find the objects of a JSON document.
 
     Examples
     --------
@@ -527,7 +540,7 @@ def find_objects(document: Any) -> list[Any] | None:
 
 
 def read_fasttext(lines: Iterable[str], checks: RowChecks) -> Iterator[Row]:
-    """Rows of lines that start with their labels, each with `__label__` before it."""
+    """Read rows of lines that start with their labels, each with `__label__` before it."""
     for line, text in enumerate(lines, 1):
         rest, labels = text.strip(), []
         while rest.startswith(FASTTEXT):
@@ -539,14 +552,14 @@ def read_fasttext(lines: Iterable[str], checks: RowChecks) -> Iterator[Row]:
 
 
 def read_parquet(source: Path | BinaryIO, checks: RowChecks) -> Iterator[Row]:
-    """Rows of a Parquet file."""
+    """Read the rows of a Parquet file."""
     import pyarrow
     from pyarrow import parquet
 
     number = 0
     try:
-        place = source if isinstance(source, Path) else pyarrow.BufferReader(source.read())
-        with parquet.ParquetFile(place) as table:
+        given = source if isinstance(source, Path) else pyarrow.BufferReader(source.read())
+        with parquet.ParquetFile(given) as table:
             for batch in table.iter_batches(batch_size=4096):
                 for values in batch.to_pylist():
                     number += 1

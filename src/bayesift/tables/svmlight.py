@@ -1,4 +1,4 @@
-"""Term vectors in LIBSVM and SVMlight files, and the `term:weight` pairs they share with LYRL2004 files.
+"""Read term vectors in LIBSVM and SVMlight files, and pairs as in LYRL2004 files.
 
 A block of lines is checked by one regular expression and parsed by one NumPy call, so that no
 Python object is made for a pair.
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bayesift.arrays import SparseRows
 from bayesift.errors import DataError
 from bayesift.records import Corpus, Document
 from bayesift.tables.loading import ProblemLog, categories_of, open_bytes
@@ -79,7 +80,7 @@ def read_blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
 
 def stack_blocks(
     blocks: Sequence[PairBlock], *, first_term: int, columns: int | None = None
-) -> sparse.csr_array:
+) -> SparseRows:
     """Stack blocks into a matrix; `first_term` is the term number of the first column."""
     counts = np.concatenate([block.counts for block in blocks])
     indices = np.concatenate([block.terms for block in blocks]) - first_term
@@ -128,7 +129,7 @@ def load_svmlight(path: str | Path, *, skip_bad: bool = False) -> Corpus:
 
 
 def _split_line(line: bytes) -> tuple[bytes, bytes]:
-    """Labels and pairs of a line; a line that starts with a space or a pair has no labels."""
+    """Split a line into labels and pairs; a line that starts with a space or pair has no labels."""
     content = line.partition(b"#")[0].rstrip()
     labels, _, pairs = content.replace(b"\t", b" ").partition(b" ")
     if b":" in labels:

@@ -1,4 +1,4 @@
-"""The posterior of the number of relevant documents left, from how finds become rarer in the order of reading."""
+"""Estimate the number of relevant documents left from how they become rarer while reading."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from scipy.special import betainc, gammaln
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, FloatArray, IntArray
 from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing, check_share
 
 LEAST_FINDS = 10  # finds from which on the posterior is held to say something
@@ -29,7 +29,8 @@ _FAMILY_WEIGHTS = (0.2, 0.66, 0.1, 0.02, 0.02)
 _TAIL_SCALE = 0.25  # of the fall of the tail over the pool, of the highest evidence
 _NEGLIGIBLE = 1e-9
 _OUTSIDE = 1e-7  # mass of the numbers left that are not looked at
-_WEAK = 0.25  # probability of a rate that does not fall from which on the order is called weak; 0.04 beforehand
+# Probability of a rate that does not fall from which on the order is called weak; 0.04 beforehand.
+_WEAK = 0.25
 _INTERVAL = 0.95
 
 
@@ -66,17 +67,18 @@ class StoppingEstimate:
 
     @property
     def stop(self) -> bool:
-        """Whether to stop: enough was found to say something, and the recall is reached with the confidence."""
+        """Whether enough was found, and the recall is reached with the confidence."""
         return self.n_unseen == 0 or (
             self.n_found >= LEAST_FINDS and self.probability >= self.confidence
         )
 
     def __str__(self) -> str:
-        """What is known, in a sentence; only why not, where it cannot be told.
+        """Say what is known in a sentence, or why nothing is.
 
         Examples
         --------
-        >>> print(RankDecay(500).estimate([True] * 15 + [False] * 235))
+        >>> estimate = RankDecay(500).estimate([True] * 15 + [False] * 235)
+        >>> print(estimate)  # doctest: +NORMALIZE_WHITESPACE
         0 to 2 relevant left (expected 0.2), 95% recall with probability 0.79; 95% sure after 139
         more without a find
         """
@@ -96,20 +98,20 @@ class StoppingEstimate:
 
 @dataclass(frozen=True, eq=False)
 class _Mixture:
-    """Number left: a mixture of negative binomials of k finds, with these weights and shares of the rate read."""
+    """The number left: a mixture of negative binomials with weights and shares of the rate read."""
 
     k: int
-    weights: Array
-    read: Array
+    weights: FloatArray
+    read: FloatArray
 
     def cdf(self, most: int) -> float:
-        """The probability that at most so many are left."""
+        """Compute the probability that at most so many are left."""
         return float(self.weights @ betainc(self.k, most + 1.0, self.read))
 
-    def pmf(self, largest: int) -> Array:
-        """The probabilities of 0, 1, ... left, up to the largest number.
+    def pmf(self, largest: int) -> FloatArray:
+        """Compute the probabilities of 0, 1, ... left, up to the largest number.
 
-        Those above count as the largest.
+        Larger numbers count as the largest.
         """
         n = 64
         while n < largest and self.cdf(n) < 1.0 - _OUTSIDE:
@@ -122,14 +124,14 @@ class _Mixture:
             )
         logs[self.read >= 1.0] = np.where(m == 0, 0.0, -np.inf)
         below = self.weights @ np.exp(ways + logs)
-        pmf: Array = np.append(below, max(0.0, 1.0 - below.sum()))
+        pmf: FloatArray = np.append(below, max(0.0, 1.0 - below.sum()))
         return pmf
 
 
 class RankDecay:
-    """The number of relevant documents still unseen when a pool is read in ranked order, from when others were found.
+    """Model of the relevant documents still unseen in a ranked pool, by when others were found.
 
-    Finds are modelled as a Poisson process over the places t of the N in the order of reading. Its
+    Relevant documents are found by a Poisson process over the ranks t = 1 ... N of the reading. Its
     rate falls, and that of a share e of the relevant documents, which the ranking hardly sees,
     falls slowly:
 
@@ -190,7 +192,7 @@ class RankDecay:
             np.full(len(f), w / len(f)) for f, w in zip(families, _FAMILY_WEIGHTS, strict=True)
         ]
         self._falls = np.concatenate(
-            [np.full(len(f), place < 3) for place, f in enumerate(families)]
+            [np.full(len(f), number < 3) for number, f in enumerate(families)]
         )
         with np.errstate(divide="ignore"):
             tail_weights = np.log(np.array(list(tail_shares.values())) / sum(tail_shares.values()))
@@ -203,42 +205,42 @@ class RankDecay:
         self._tail_sums = tail / tail[-1]
 
     def remaining(
-        self, judgements: Sequence[bool] | Array, *, found_before: int = 0, draws: int = 2000
+        self, judgements: Sequence[bool] | BoolArray, *, found_before: int = 0, draws: int = 2000
     ) -> RemainingRelevant:
-        """The posterior of the number of relevant documents among those not read, as so many of its quantiles.
+        """Compute quantiles of the number of relevant documents among those not read.
 
         The judgements are in the order of reading; without a relevant one nothing is known.
         `found_before` counts the relevant documents that the review started from.
         """
-        places, n_read = self._places(judgements)
-        unseen, k = self.n_documents - n_read, self._finds(places)
+        positions, n_read = self._positions(judgements)
+        unseen, k = self.n_documents - n_read, self._n_found(positions)
         if not k or not unseen:
             return RemainingRelevant(np.full(draws, unseen), found_before + k)
-        heights = np.cumsum(self._mixture(places, n_read).pmf(unseen))
+        heights = np.cumsum(self._mixture(positions, n_read).pmf(unseen))
         quantiles = np.searchsorted(heights, (np.arange(draws) + 0.5) / draws * heights[-1])
         return RemainingRelevant(quantiles, found_before + k)
 
     def probability_of_recall(
-        self, judgements: Sequence[bool] | Array, recall: float, *, found_before: int = 0
+        self, judgements: Sequence[bool] | BoolArray, recall: float, *, found_before: int = 0
     ) -> float:
-        """How probable it is that at least this share of all relevant documents is found.
+        """Compute the probability that this share of all relevant documents is found.
 
-        0 without a find.
+        It is 0 before the first is found.
         """
-        places, n_read = self._places(judgements)
+        positions, n_read = self._positions(judgements)
         return self._probability(
-            places, n_read, allowed_missing(found_before + self._finds(places), recall)
+            positions, n_read, allowed_missing(found_before + self._n_found(positions), recall)
         )
 
     def estimate(
         self,
-        judgements: Sequence[bool] | Array,
+        judgements: Sequence[bool] | BoolArray,
         *,
         recall: float = 0.95,
         confidence: float = 0.95,
         found_before: int = 0,
     ) -> StoppingEstimate:
-        """What is left, whether to stop, and what it costs to be surer.
+        """Estimate what is left, whether to stop, and what it costs to be surer.
 
         Examples
         --------
@@ -247,13 +249,13 @@ class RankDecay:
         (False, 0, 350)
         """
         check_share("confidence", confidence)
-        places, n_read = self._places(judgements)
+        positions, n_read = self._positions(judgements)
         remaining = self.remaining(judgements, found_before=found_before)
         allowed = allowed_missing(remaining.n_found, recall)
         low, high = remaining.interval(_INTERVAL)
-        weak = self._weakness(places, n_read)
+        weak = self._weakness(positions, n_read)
         finds = min(
-            self._finds(places) + 1, remaining.n_found
+            self._n_found(positions) + 1, remaining.n_found
         )  # coverage was measured from one relevant document
         return StoppingEstimate(
             n_found=remaining.n_found,
@@ -262,75 +264,75 @@ class RankDecay:
             low=low,
             high=high,
             recall=recall,
-            probability=self._probability(places, n_read, allowed),
+            probability=self._probability(positions, n_read, allowed),
             confidence=confidence,
             more_reading=self._more_reading(
-                places, n_read, allowed, sorted({*CONFIDENCES, confidence})
+                positions, n_read, allowed, sorted({*CONFIDENCES, confidence})
             ),
             weak_order=weak,
             caveat=_caveat(finds, weak, self.n_documents - n_read),
         )
 
-    def log_evidence(self, places: Array) -> Array:
-        """The log likelihood of each tail share, given the places (from 1) of all relevant documents of a review."""
-        fits = self._log_fits(np.asarray(places) - 1, self.n_documents)
+    def log_evidence(self, positions: IntArray) -> FloatArray:
+        """Compute the log likelihood of each tail share, given all relevant ranks of a review."""
+        fits = self._log_fits(np.asarray(positions) - 1, self.n_documents)
         prior = self._log_prior - np.logaddexp.reduce(self._log_prior, axis=1, keepdims=True)
-        evidence: Array = np.logaddexp.reduce(fits + prior, axis=1)
+        evidence: FloatArray = np.logaddexp.reduce(fits + prior, axis=1)
         return evidence
 
-    def _places(self, judgements: Sequence[bool] | Array) -> tuple[Array, int]:
+    def _positions(self, judgements: Sequence[bool] | BoolArray) -> tuple[IntArray, int]:
         if len(judgements) > self.n_documents:
             raise ValueError(f"{len(judgements)} judgements of {self.n_documents} documents")
         return np.flatnonzero(np.asarray(judgements, dtype=bool)), len(judgements)
 
-    def _finds(self, places: Array) -> int:
-        return len(places) + self._n_sampled
+    def _n_found(self, positions: IntArray) -> int:
+        return len(positions) + self._n_sampled
 
-    def _shares_read(self, n_read: int) -> Array:
-        """S(n), tails x shapes, with the sample."""
+    def _shares_read(self, n_read: int) -> FloatArray:
+        """Compute S(n), tails x shapes, with the sample."""
         ranked = self._sums[:, n_read - 1] if n_read else np.zeros(len(self._sums))
         read = (1.0 - self._tails) * ranked + self._tails * self._tail_sums[n_read]
-        shares: Array = np.minimum((read + self._sampled) / (1.0 + self._sampled), 1.0)
+        shares: FloatArray = np.minimum((read + self._sampled) / (1.0 + self._sampled), 1.0)
         return shares
 
-    def _log_rates(self, places: Array) -> Array:
-        """Log prod s(t_i), tails x shapes."""
-        before = np.where(places > 0, self._sums[:, places - 1], 0.0)
-        rates = self._sums[:, places] - before
+    def _log_rates(self, positions: IntArray) -> FloatArray:
+        """Compute log prod s(t_i), tails x shapes."""
+        before = np.where(positions > 0, self._sums[:, positions - 1], 0.0)
+        rates = self._sums[:, positions] - before
         tails = self._tails[:, :, np.newaxis]
-        logs: Array = np.log((1.0 - tails) * rates + tails * np.diff(self._tail_sums)[places]).sum(
-            axis=2
-        )
+        logs: FloatArray = np.log(
+            (1.0 - tails) * rates + tails * np.diff(self._tail_sums)[positions]
+        ).sum(axis=2)
         return logs
 
-    def _log_fits(self, places: Array, n_read: int) -> Array:
-        """Log prod s(t_i) / S(n)^k, tails x shapes."""
-        fitted: Array = self._log_rates(places) - self._finds(places) * np.log(
+    def _log_fits(self, positions: IntArray, n_read: int) -> FloatArray:
+        """Compute log prod s(t_i) / S(n)^k, tails x shapes."""
+        fitted: FloatArray = self._log_rates(positions) - self._n_found(positions) * np.log(
             self._shares_read(n_read)
         )
         return fitted
 
-    def _posterior(self, places: Array, n_read: int) -> Array:
-        return _normalised(self._log_prior + self._log_fits(places, n_read))
+    def _posterior(self, positions: IntArray, n_read: int) -> FloatArray:
+        return _normalised(self._log_prior + self._log_fits(positions, n_read))
 
-    def _mixture(self, places: Array, n_read: int) -> _Mixture:
+    def _mixture(self, positions: IntArray, n_read: int) -> _Mixture:
         return _mixed(
-            self._finds(places), self._posterior(places, n_read), self._shares_read(n_read)
+            self._n_found(positions), self._posterior(positions, n_read), self._shares_read(n_read)
         )
 
-    def _probability(self, places: Array, n_read: int, allowed: int) -> float:
+    def _probability(self, positions: IntArray, n_read: int, allowed: int) -> float:
         if n_read == self.n_documents or allowed >= self.n_documents - n_read:
             return 1.0
-        return self._mixture(places, n_read).cdf(allowed) if self._finds(places) else 0.0
+        return self._mixture(positions, n_read).cdf(allowed) if self._n_found(positions) else 0.0
 
     def _more_reading(
-        self, places: Array, n_read: int, allowed: int, wanted: Sequence[float]
+        self, positions: IntArray, n_read: int, allowed: int, wanted: Sequence[float]
     ) -> dict[float, int]:
-        """How many further documents without a relevant one it takes to reach each probability, the lowest first."""
-        k, most = self._finds(places), max(n_read, self.n_documents - allowed)
+        """Count further irrelevant documents needed for each probability, the lowest first."""
+        k, most = self._n_found(positions), max(n_read, self.n_documents - allowed)
         if not k:
             return dict.fromkeys(wanted, most - n_read)
-        rates = self._log_prior + self._log_rates(places)
+        rates = self._log_prior + self._log_rates(positions)
 
         @cache
         def probability(n: int) -> float:
@@ -343,25 +345,25 @@ class RankDecay:
             more[sure] = low - n_read
         return more
 
-    def _weakness(self, places: Array, n_read: int) -> float:
+    def _weakness(self, positions: IntArray, n_read: int) -> float:
         if not n_read:
             return float(np.exp(self._log_prior)[:, ~self._falls].sum())
-        return float(self._posterior(places, n_read)[:, ~self._falls].sum())
+        return float(self._posterior(positions, n_read)[:, ~self._falls].sum())
 
 
-def _normalised(logs: Array) -> Array:
+def _normalised(logs: FloatArray) -> FloatArray:
     weights = np.exp(logs - logs.max())
-    normalised: Array = weights / weights.sum()
+    normalised: FloatArray = weights / weights.sum()
     return normalised
 
 
-def _mixed(k: int, weights: Array, read: Array) -> _Mixture:
+def _mixed(k: int, weights: FloatArray, read: FloatArray) -> _Mixture:
     kept = weights > _NEGLIGIBLE
     return _Mixture(k, weights[kept] / weights[kept].sum(), read[kept])
 
 
-def learn_tail_shares(reviews: Sequence[tuple[Sequence[Array], int]]) -> dict[float, float]:
-    """The posterior of one tail share for all reviews, uniform beforehand over `TAIL_SHARES`.
+def learn_tail_shares(reviews: Sequence[tuple[Sequence[IntArray], int]]) -> dict[float, float]:
+    """Compute the posterior of one tail share for all reviews, uniform over `TAIL_SHARES` before.
 
     Parameters
     ----------
@@ -372,13 +374,13 @@ def learn_tail_shares(reviews: Sequence[tuple[Sequence[Array], int]]) -> dict[fl
     logs = np.zeros(len(shares))
     for orders, n_documents in reviews:
         decay = RankDecay(n_documents, tail_shares=shares)
-        logs += np.mean([decay.log_evidence(places) for places in orders], axis=0)
+        logs += np.mean([decay.log_evidence(positions) for positions in orders], axis=0)
     weights = np.exp(logs - logs.max())
     return dict(zip(shares, (weights / weights.sum()).tolist(), strict=True))
 
 
-def _shapes(n_documents: int) -> tuple[Array, ...]:
-    """The rates at all places, shapes x places, of each family."""
+def _shapes(n_documents: int) -> tuple[FloatArray, ...]:
+    """Compute the rates at all ranks, shapes x ranks, of each family."""
     u = np.arange(n_documents) / n_documents
     powers = [np.exp(-b * np.log1p(u / c)) for c in _SCALES for b in _EXPONENTS]
     exponentials = [np.exp(-((u / c) ** d)) for c in _WIDTHS for d in _STEEPNESSES]

@@ -1,4 +1,4 @@
-"""How many relevant documents are still unseen: the distribution, and its estimate from the texts."""
+"""Estimate how many relevant documents are still unseen, from the texts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 from scipy.special import expit
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray, SparseRows
 from bayesift.screening.relevance import leading_directions
 
 _ROUNDING = 1e-9
@@ -21,7 +21,7 @@ _TOLERANCE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class RemainingRelevant:
-    """How many relevant documents are still unseen, as numbers drawn from the posterior, and how many are found.
+    """The number of relevant documents unseen, as draws from the posterior, and the number found.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class RemainingRelevant:
     (1.0, (0, 1), 0.75)
     """
 
-    draws: Array
+    draws: FloatArray
     n_found: int
 
     @property
@@ -39,18 +39,18 @@ class RemainingRelevant:
         return float(self.draws.mean())
 
     def interval(self, mass: float = 0.95) -> tuple[int, int]:
-        """The central credible interval."""
+        """Return the central credible interval."""
         tails = [(1.0 - mass) / 2.0, (1.0 + mass) / 2.0]
         low, high = np.quantile(self.draws, tails, method="inverted_cdf")
         return int(low), int(high)
 
     def probability_of_recall(self, recall: float) -> float:
-        """How probable it is that at least this share of all relevant documents is found."""
+        """Compute the probability that this share of all relevant documents is found."""
         return float(np.mean(self.draws <= allowed_missing(self.n_found, recall)))
 
 
 def allowed_missing(n_found: int, recall: float) -> int:
-    """How many relevant documents may be missing when so many are found.
+    """Return how many relevant documents may be missing when so many are found.
 
     Examples
     --------
@@ -88,18 +88,21 @@ class Forecast:
 
     Examples
     --------
-    >>> pool = sparse.csr_array(np.vstack([np.tile([1.0, 0.0], (20, 1)), np.tile([0.0, 1.0], (20, 1))]))
+    >>> kinds = np.tile([1.0, 0.0], (20, 1)), np.tile([0.0, 1.0], (20, 1))
+    >>> pool = sparse.csr_array(np.vstack(kinds))
     >>> labels = np.zeros(40)
     >>> labels[:15], labels[20:35] = 1, -1
     >>> 3.5 < Forecast(pool).remaining(labels).mean < 6.5
     True
     """
 
-    def __init__(self, X: sparse.csr_array, *, directions: int = 100) -> None:
+    def __init__(self, X: SparseRows, *, directions: int = 100) -> None:
         self._design = np.hstack([leading_directions(X, directions), np.ones((X.shape[0], 1))])
 
-    def remaining(self, labels: Array, *, draws: int = 1000, seed: int = 0) -> RemainingRelevant:
-        """The posterior of the number of relevant documents among those with label 0."""
+    def remaining(
+        self, labels: FloatArray, *, draws: int = 1000, seed: int = 0
+    ) -> RemainingRelevant:
+        """Draw the number of relevant documents among those with label 0."""
         judged, unseen = np.flatnonzero(labels), np.flatnonzero(labels == 0)
         Z, y = self._design[judged], (labels[judged] > 0).astype(np.float64)
         _, mode, root = max(
@@ -111,19 +114,19 @@ class Forecast:
 
 
 def remaining_relevant(
-    means: Array, root: Array, *, n_found: int, draws: int = 1000, seed: int = 0
+    means: FloatArray, root: FloatArray, *, n_found: int, draws: int = 1000, seed: int = 0
 ) -> RemainingRelevant:
-    """The number of relevant documents among those with normal scores of these means and covariance root root'."""
+    """Draw the number of relevant documents with normal scores of covariance root root'."""
     rng = np.random.default_rng(seed)
     scores = means[:, np.newaxis] + root @ rng.standard_normal((root.shape[1], draws))
     relevant = rng.random(scores.shape) < expit(scores)
     return RemainingRelevant(relevant.sum(axis=0), n_found)
 
 
-def _laplace(Z: Array, y: Array, variance: float) -> tuple[float, Array, Array]:
-    """Log evidence, mode, and a root of the covariance, for one variance of the prior.
+def _laplace(Z: FloatArray, y: FloatArray, variance: float) -> tuple[float, FloatArray, FloatArray]:
+    """Compute log evidence, mode and a root of the covariance, for one variance of the prior.
 
-    Newton's method, damped.
+    Newton's method is damped.
     """
     precision = np.append(np.full(Z.shape[1] - 1, 1.0 / variance), 1.0 / _INTERCEPT_VARIANCE)
     mode = np.zeros(Z.shape[1])
@@ -146,11 +149,11 @@ def _laplace(Z: Array, y: Array, variance: float) -> tuple[float, Array, Array]:
     return float(evidence), mode, root
 
 
-def _hessian(Z: Array, chance: Array, precision: Array) -> Array:
-    hessian: Array = (Z.T * (chance * (1.0 - chance))) @ Z + np.diag(precision)
+def _hessian(Z: FloatArray, chance: FloatArray, precision: FloatArray) -> FloatArray:
+    hessian: FloatArray = (Z.T * (chance * (1.0 - chance))) @ Z + np.diag(precision)
     return hessian
 
 
-def _log_posterior(Z: Array, y: Array, precision: Array, w: Array) -> float:
+def _log_posterior(Z: FloatArray, y: FloatArray, precision: FloatArray, w: FloatArray) -> float:
     scores = Z @ w
     return float(np.sum(y * scores - np.logaddexp(0.0, scores)) - 0.5 * np.sum(precision * w**2))

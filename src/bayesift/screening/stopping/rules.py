@@ -1,4 +1,4 @@
-"""Rules that say when to stop reading a ranked pool, with one interface, so that they can be compared.
+"""Compare rules that say when to stop reading a ranked pool.
 
 A rule is given whether each document is relevant, in the order of reading, and says where it stops.
 It looks only at what is read by then; `seed` draws the random samples of the rules that need one.
@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import binom, hypergeom, norm, poisson
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, FloatArray, IntArray
 from bayesift.screening.stopping.decay import LEAST_FINDS, TAIL_SHARES, RankDecay
 from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing
 from bayesift.screening.stopping.sampling import SampleCheck
@@ -28,7 +28,7 @@ _EVERY = 10  # documents between two looks of a rule
 
 @dataclass(frozen=True)
 class StopPoint:
-    """Where a rule would have stopped: documents read, the start left out, and recall reached, the start included."""
+    """Where a rule stops: documents read without the start, recall reached with the start."""
 
     n_read: int
     recall: float
@@ -37,23 +37,23 @@ class StopPoint:
 class StoppingRule(Protocol):
     """Anything that says where to stop."""
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review of these documents, in the order of reading."""
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Find where the rule ends a review of these documents, in the order of reading."""
 
 
 @dataclass(frozen=True)
-class Posterior:
+class PosteriorRule:
     """Stop when the recall is reached with the wanted probability, by the posterior of `RankDecay`.
 
-    Statement: P(recall >= r) >= confidence, given the finds; none before ten finds. Assumes that
-    finds become rarer as in one of the shapes of the model, with a tail that the ranking cannot
-    see. Costs no reading of its own, but that of `sample_share` of the documents, which are drawn
+    Statement: P(recall >= r) >= confidence, given what was found; none before ten relevant
+    documents. Assumes that they become rarer as in one of the shapes of the model, with a tail
+    that the ranking cannot see. Costs no reading of its own, but that of `sample_share` of the documents, which are drawn
     at random and read first: they say how many are relevant in all, whatever the ranking is worth.
 
     Examples
     --------
     >>> hits = np.array([True] * 40 + [False] * 960)
-    >>> Posterior().stop(hits).recall
+    >>> PosteriorRule().stop(hits).recall
     1.0
     """
 
@@ -63,8 +63,8 @@ class Posterior:
     tail_shares: Mapping[float, float] = field(default_factory=lambda: TAIL_SHARES)
     sample_share: float = 0.0
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Find where the rule ends a review."""
         drawn = np.random.default_rng(seed).permutation(len(hits))[
             : int(self.sample_share * len(hits))
         ]
@@ -83,8 +83,8 @@ class Posterior:
 
 
 @dataclass(frozen=True)
-class Sample:
-    """Read in ranked order until the posterior gives the recall the chance `switch`, then at random to a proof.
+class SampleRule:
+    """Read in ranked order until the recall has the chance `switch`, then at random to a proof.
 
     Statement: recall >= r with this confidence, whatever the ranking is worth and however often one
     looks (`SampleCheck`). Assumes that the sample is random and judged rightly. Costs most of the
@@ -96,8 +96,8 @@ class Sample:
     switch: float = 0.5
     every: int = _EVERY
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Find where the rule ends a review."""
         decay = _decay(len(hits), tuple(TAIL_SHARES.items()))
         for n, found in _looks(hits, self.every):
             if (
@@ -112,11 +112,11 @@ class Sample:
 
 @dataclass(frozen=True)
 class CallaghanMuellerHansen:
-    """Stop when some run of documents read last, taken for a random sample, rejects that the recall is missed.
+    """Stop when a run of documents read last, taken for a random sample, shows the recall.
 
-    Callaghan & Müller-Hansen (2020), with ranked reading in place of their final random sample: the
+    Callaghan & Müller-Hansen (2020), with ranked reading instead of their final random sample: the
     smallest hypergeometric p-value over all beginnings of the run. Statement: recall >= r with this
-    confidence at one look, for one run. Assumes that the ranking is no worse than chance. The many
+    confidence at one look, for one run. Assumes that the ranking is at least as good as chance. The many
     looks and runs are not accounted for; `corrected` divides the level among looks and runs (alpha
     6 / (pi^2 j^2) for the j-th look, equally over its runs). Costs much reading, because finds in
     ranked order are sooner than at random.
@@ -127,8 +127,8 @@ class CallaghanMuellerHansen:
     corrected: bool = False
     every: int = _EVERY
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Find where the rule ends a review."""
         counts = np.concatenate([[0], np.cumsum(hits)])
 
         def rejected(n: int, found: int) -> bool:
@@ -148,10 +148,10 @@ class CallaghanMuellerHansen:
 
 @dataclass(frozen=True)
 class PointProcess:
-    """Stop when the finds expected of an inhomogeneous Poisson process leave the recall reached.
+    """Stop when an inhomogeneous Poisson process expects the recall to be reached.
 
     Stevenson & Bin-Hezam (2023), rates a t^-b ("power", IP-P) or a / (1 + b t) ("hyperbolic",
-    IP-H), fitted here by maximum likelihood in place of least squares. Statement: recall >= r
+    IP-H), fitted here by maximum likelihood instead of least squares. Statement: recall >= r
     unless more are left than the Poisson quantile at this confidence, for the rate that fits best;
     its own uncertainty is left out. Assumes that rate. Costs nothing.
     """
@@ -161,19 +161,19 @@ class PointProcess:
     confidence: float = 0.95
     every: int = _EVERY
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Find where the rule ends a review."""
         t = np.arange(1.0, len(hits) + 1.0)
         start = [0.0]
 
         def reached(n: int, found: int) -> bool:
             if not found:
                 return False
-            places = np.flatnonzero(hits[:n])
+            ranks = np.flatnonzero(hits[:n])
 
-            def misfit(parameter: Array) -> float:
+            def misfit(parameter: FloatArray) -> float:
                 fitted = self._log_rate(parameter[0], t)
-                return float(found * np.log(np.exp(fitted[:n]).sum()) - fitted[places].sum())
+                return float(found * np.log(np.exp(fitted[:n]).sum()) - fitted[ranks].sum())
 
             start[0] = float(
                 minimize(
@@ -186,8 +186,8 @@ class PointProcess:
 
         return _first(hits, found_before, self.every, reached)
 
-    def _log_rate(self, parameter: float, t: Array) -> Array:
-        rates: Array
+    def _log_rate(self, parameter: float, t: FloatArray) -> FloatArray:
+        rates: FloatArray
         if self.rate == "power":
             rates = -math.exp(min(parameter, 3.0)) * np.log(t)
         else:
@@ -210,8 +210,8 @@ class QuantileBinomial:
     confidence: float = 0.95
     n_positive: int = 59
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Find where the rule ends a review."""
         drawn = np.random.default_rng(seed).permutation(len(hits))
         known = np.flatnonzero(hits[drawn])
         wanted = int(binom.ppf(self.confidence, self.n_positive, self.recall)) + 1
@@ -239,13 +239,13 @@ class Safe:
 
     in_a_row: int = 50
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Find where the rule ends a review."""
         n = len(hits)
         sample = np.random.default_rng(seed).permutation(n)[: max(n // 100, 1)]
         sought = 2.0 * hits[sample].mean() * n
-        places = np.arange(1, n + 1)
-        stops = (_since_find(hits) >= self.in_a_row) & (places >= n / 10) & (places >= sought)
+        ranks = np.arange(1, n + 1)
+        stops = (_since_relevant(hits) >= self.in_a_row) & (ranks >= n / 10) & (ranks >= sought)
         read = np.zeros(n, dtype=bool)
         read[sample] = True
         read[: int(np.argmax(stops)) + 1 if stops.any() else n] = True
@@ -262,26 +262,26 @@ class InARow:
 
     n: int = 50
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
-        enough = np.flatnonzero(_since_find(hits) >= self.n)
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Find where the rule ends a review."""
+        enough = np.flatnonzero(_since_relevant(hits) >= self.n)
         return _point(hits, found_before, int(enough[0]) + 1 if len(enough) else len(hits))
 
 
 @dataclass(frozen=True)
 class Knee:
-    """Stop behind the knee of the curve of finds.
+    """Stop behind the knee of the recall curve.
 
-    Cormack & Grossman (2016): where the slope up to some place, over the slope after it, is at
-    least 156 - min(finds, 150). Statement: high recall with high probability, as measured by its
+    Cormack & Grossman (2016): where the slope up to some rank, over the slope after it, is at
+    least 156 - min(relevant, 150). Statement: high recall with high probability, as measured by its
     authors on collections with many relevant documents. Assumes that the curve has a knee. Costs
     about as much again as was read up to it.
     """
 
     every: int = _EVERY
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Find where the rule ends a review."""
         counts = np.cumsum(hits)
 
         def bent(n: int, found: int) -> bool:
@@ -294,7 +294,7 @@ class Knee:
 
 @dataclass(frozen=True, eq=False)
 class Chao:
-    """Stop when several rankers have found the same relevant documents, so that few can have escaped all of them.
+    """Stop when several rankers have found the same documents, so that few can have escaped all.
 
     Bron et al. (2024) after Chao (1987): rankers read the pool on their own, in turn, and a
     document is judged once. When f1 of the relevant documents were found by one ranker only and f2
@@ -314,13 +314,13 @@ class Chao:
     StopPoint(n_read=70, recall=1.0)
     """
 
-    orders: Sequence[Array]
+    orders: Sequence[IntArray]
     recall: float = 0.95
     confidence: float = 0.95
     every: int = _EVERY
 
-    def stop(self, hits: Array, *, found_before: int = 1, seed: int = 0) -> StopPoint:
-        """Where the rule ends a review."""
+    def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
+        """Find where the rule ends a review."""
         n = len(hits)
         if len(self.orders) < 2 or any(
             not np.array_equal(np.sort(order), np.arange(n)) for order in self.orders
@@ -339,7 +339,7 @@ class Chao:
 
 
 def chao_limit(by_one: int, by_two: int, confidence: float) -> float:
-    """The upper limit of how many escaped, when so many were found by one and by two: Chao (1987), log-normal.
+    """Bound how many escaped when so many were found by one and two: Chao (1987), log-normal.
 
     Examples
     --------
@@ -357,8 +357,8 @@ def chao_limit(by_one: int, by_two: int, confidence: float) -> float:
 
 STOPPING_RULES: Mapping[str, StoppingRule] = MappingProxyType(
     {
-        "posterior": Posterior(),
-        "sample check": Sample(),
+        "posterior": PosteriorRule(),
+        "sample check": SampleRule(),
         "Callaghan & Müller-Hansen": CallaghanMuellerHansen(),
         "the same, corrected": CallaghanMuellerHansen(corrected=True),
         "IP-P": PointProcess("power"),
@@ -371,29 +371,29 @@ STOPPING_RULES: Mapping[str, StoppingRule] = MappingProxyType(
 )
 
 
-def _since_find(hits: Array) -> Array:
-    """How many irrelevant documents in a row were read, at every place."""
-    places = np.arange(1, len(hits) + 1)
-    since: Array = places - np.maximum.accumulate(np.where(hits, places, 0))
+def _since_relevant(hits: BoolArray) -> IntArray:
+    """Count irrelevant documents read in a row, at every rank."""
+    ranks = np.arange(1, len(hits) + 1)
+    since: IntArray = ranks - np.maximum.accumulate(np.where(hits, ranks, 0))
     return since
 
 
-def _looks(hits: Array, every: int) -> Iterator[tuple[int, int]]:
-    """Documents read and relevant ones among them, at every look before the last document."""
+def _looks(hits: BoolArray, every: int) -> Iterator[tuple[int, int]]:
+    """Count documents read and relevant ones, at every look before the last document."""
     counts = np.cumsum(hits)
     for n in range(every, len(hits), every):
         yield n, int(counts[n - 1])
 
 
 def _first(
-    hits: Array, found_before: int, every: int, stops: Callable[[int, int], bool]
+    hits: BoolArray, found_before: int, every: int, stops: Callable[[int, int], bool]
 ) -> StopPoint:
-    """The first look at which a rule stops, else the last document."""
+    """Find the first look at which a rule stops, else the last document."""
     n = next((n for n, found in _looks(hits, every) if stops(n, found)), len(hits))
     return _point(hits, found_before, n)
 
 
-def _point(hits: Array, found_before: int, n_read: int, found: int | None = None) -> StopPoint:
+def _point(hits: BoolArray, found_before: int, n_read: int, found: int | None = None) -> StopPoint:
     reached = int(hits[:n_read].sum()) if found is None else found
     total = found_before + int(hits.sum())
     return StopPoint(n_read, (found_before + reached) / total if total else 1.0)
@@ -407,9 +407,9 @@ def _decay(
 
 
 def _sampled(
-    unseen: Array, expected: RemainingRelevant, recall: float, confidence: float, seed: int
+    unseen: BoolArray, expected: RemainingRelevant, recall: float, confidence: float, seed: int
 ) -> SampleCheck:
-    """The finished check when the unseen documents are read in random order."""
+    """Finish a check when the unseen documents are read in random order."""
     check = SampleCheck(
         n_unseen=len(unseen), n_found=expected.n_found, expected=expected, confidence=confidence
     )

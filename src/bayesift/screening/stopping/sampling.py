@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 from scipy.stats import hypergeom
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray, IntArray
 from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing, check_share
 
 _TRUST = (
@@ -33,7 +33,7 @@ _TRUST = (
 def recall_p_value(
     *, n_unseen: int, n_sample: int, n_hits: int, n_found: int, recall: float
 ) -> float:
-    """How probable so few hits are, at most, if less than this recall was reached.
+    """Bound the probability of so few hits if less than this recall was reached.
 
     For a sample size fixed beforehand.
 
@@ -58,7 +58,7 @@ def recall_p_value(
 
 
 class SampleCheck:
-    """A bound on the relevant documents that are missing, true at every draw of a random sample together.
+    """A bound on the missing relevant documents that holds at all draws of a sample together.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class SampleCheck:
 
     @property
     def recall_bound(self) -> float:
-        """At least this share of all relevant documents is found; 1 where there are none."""
+        """The share of all relevant documents that is found at least; 1 without any."""
         found, missing = self.n_found + self.n_hits, self.missing_bound
         return found / (found + missing) if found + missing else 1.0
 
@@ -126,8 +126,8 @@ class SampleCheck:
         """Whether the sample proves that at least this share is found."""
         return self.missing_bound <= allowed_missing(self.n_found + self.n_hits, recall)
 
-    def _log_likelihood(self) -> Array:
-        """Of every K, up to a constant: ln C(n, h) C(N - n, K - h) / C(N, K)."""
+    def _log_likelihood(self) -> FloatArray:
+        """Compute ln C(n, h) C(N - n, K - h) / C(N, K) of every K, up to a constant."""
         K, N, n, h = self._possible, self.n_unseen, self.n_drawn, self.n_hits
         likelihood = np.full(N + 1, -np.inf)
         some = (h <= K) & (K - h <= N - n)
@@ -135,15 +135,15 @@ class SampleCheck:
         likelihood[some] = self._log_choose(N - n, k - h) - self._log_choose(N, k)
         return likelihood
 
-    def _log_choose(self, n: int, k: Array) -> Array:
-        ways: Array = (
+    def _log_choose(self, n: int, k: IntArray) -> FloatArray:
+        ways: FloatArray = (
             self._log_factorials[n] - self._log_factorials[k] - self._log_factorials[n - k]
         )
         return ways
 
 
 def sample_size(*, n_unseen: int, n_found: int, recall: float, confidence: float = 0.95) -> int:
-    """How many random documents without a hit it takes to prove this recall by `recall_p_value`.
+    """Compute how many random documents without a hit prove this recall by `recall_p_value`.
 
     Examples
     --------
@@ -161,8 +161,8 @@ def sample_size(*, n_unseen: int, n_found: int, recall: float, confidence: float
     return low
 
 
-def _prior(n_unseen: int, expected: RemainingRelevant | None) -> Array:
-    """p(K): what the model expects, mixed with 1 / ((K + 1) (K + 2))."""
+def _prior(n_unseen: int, expected: RemainingRelevant | None) -> FloatArray:
+    """Compute p(K): what the model expects, mixed with 1 / ((K + 1) (K + 2))."""
     K = np.arange(n_unseen + 1.0)
     heavy = 1.0 / ((K + 1.0) * (K + 2.0))
     heavy /= heavy.sum()
