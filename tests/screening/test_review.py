@@ -87,6 +87,7 @@ def test_records_excluded_by_their_full_texts_count_less(project):
     full = work.ranked.queue.scores.copy()
     project.append("decide", by="ann", record=record, verdict="excluded", stage=FULL_TEXT)
     work.ranked.learn(record)
+    work.ranked.queue.refit()
     row = work.ranked.row_of(record)
     assert work.ranked.queue.labels[row] == 1
     assert work.ranked.queue.grades[row] < 1
@@ -290,10 +291,12 @@ def test_a_word_moves_a_document_by_the_spread_of_scores_and_judgements_overrule
     queue = ReviewQueue.of_texts(texts)
     before = queue.scores
     queue.set_words({"mice": 1.0})
+    queue.refit()
     moved = (queue.scores - before)[[("mice" in text) for text in texts]]
     assert 0.1 < moved.mean() < 0.5
     for row, reference in enumerate(references):
         queue.judge(str(row), reference.labels == ("trial",))
+    queue.refit()
     scores = queue.scores
     mice = np.array(["mice" in text for text in texts])
     trial = np.array([reference.labels == ("trial",) for reference in references])

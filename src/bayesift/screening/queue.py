@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -55,12 +55,22 @@ class _Step:
     fitted: bool
 
 
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The model fitted after so many changes of a queue, and the scores of all documents."""
+
+    n_changes: int
+    model: RelevanceModel
+    duals: Array
+    scores: Array
+
+
 class ReviewQueue:
     """A pool of documents, the judgements so far, and which documents to judge next.
 
-    Every judgement and every word takes effect at once: the model (`bayesift.screening.relevance`)
-    is refitted with a warm start when the next documents are requested. The same calls give the
-    same answers, also when the queue is saved and loaded in between.
+    Judgements and words take effect with the next `refit` of the model
+    (`bayesift.screening.relevance`), which starts from the last fit; `next_documents` refits by
+    itself. The same calls give the same answers, also when the queue is saved and loaded in between.
 
     Parameters
     ----------
@@ -123,7 +133,10 @@ class ReviewQueue:
         self._word_offsets = np.zeros(rows.shape[0])
         self._duals = np.zeros(rows.shape[0])
         self._fitted = True
-        self._scores: Array | None = None
+        self._n_changes = 0
+        self._is_current = True  # without judgements the offsets are the scores
+        self._scores = self._form_offsets.copy()
+        self._scores.flags.writeable = False
         self._steps: list[_Step] = []
         self._terms: list[str] | None = None
 
@@ -194,18 +207,55 @@ class ReviewQueue:
 
     @property
     def scores(self) -> Array:
-        """The score of every document, higher for those more probably relevant.
-
-        Refits if something changed.
-        """
-        self.model.weigh(self.n_found)
-        if not self._fitted:
-            self._duals = self.model.fit(self.labels, self._duals, self._offsets(), self.grades)
-            self._fitted, self._scores = True, None
-        if self._scores is None:
-            self._scores = self.model.scores(self.labels, self._duals, self._offsets())
-            self._scores.flags.writeable = False
+        """The score of every document at the last `refit`, higher for those more probably relevant."""
         return self._scores
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the scores follow from all judgements and words."""
+        return self._is_current
+
+    def refit(self) -> None:
+        """Fit the model to the judgements and score all documents, if anything changed."""
+        if not self._is_current:
+            self.install(self.fitting()())
+
+    def fitting(self) -> Callable[[], Fit]:
+        """Return a function that fits the model to the judgements of this moment.
+
+        It reads nothing that later judgements change, so that it may run in another thread.
+        """
+        n_changes = self._n_changes
+        fitted = self._fitted
+        model = self.model.weighed(self.n_found)
+        labels = self.labels.copy()
+        grades = self.grades.copy()
+        start = self._duals  # replaced by every change, never written to
+        offsets = self._offsets()
+
+        def compute() -> Fit:
+            duals = start if fitted else model.fit(labels, start, offsets, grades)
+            scores = model.scores(labels, duals, offsets)
+            scores.flags.writeable = False
+            return Fit(n_changes, model, duals, scores)
+
+        return compute
+
+    def install(self, fit: Fit) -> None:
+        """Take in a fit, unless something changed since it was begun."""
+        if fit.n_changes != self._n_changes:
+            return
+        self.model = fit.model
+        self._duals = fit.duals
+        self._scores = fit.scores
+        self._fitted = True
+        self._is_current = True
+
+    def _changed(self, *, fitted: bool = False) -> None:
+        """Note a change; `fitted` if the dual variables are those of a fit all the same."""
+        self._n_changes += 1
+        self._is_current = False
+        self._fitted = fitted
 
     @property
     def since_find(self) -> int:
@@ -234,7 +284,7 @@ class ReviewQueue:
             self._duals[row] = 0.0
         self.labels[row], self.grades[row] = label, grade
         self._judged.setdefault(row)
-        self._fitted = False
+        self._changed()
 
     def withdraw(self, document: str) -> None:
         """Make a document unjudged again, whenever it was judged.
@@ -247,7 +297,7 @@ class ReviewQueue:
         self._duals[row] = 0.0
         self.labels[row], self.grades[row] = 0, 1.0
         self._judged.pop(row, None)
-        self._fitted = False
+        self._changed()
 
     def word_weights(self, document: str) -> dict[str, float]:
         """What each term of a document adds to its score, by words and pairs of words.
@@ -256,7 +306,7 @@ class ReviewQueue:
         """
         if self.index is None:
             raise DataError("this queue was made of vectors without their terms; give `index`")
-        _ = self.scores
+        self.refit()
         vector = self.model.rows(np.array([self._row_of(document)]))
         columns, parts = (
             vector.indices,
@@ -278,7 +328,8 @@ class ReviewQueue:
         self.labels[step.row], self.grades[step.row] = step.label, step.grade
         if not step.label:
             self._judged.pop(step.row)
-        self._duals, self._fitted, self._scores = step.duals, step.fitted, None
+        self._duals = step.duals
+        self._changed(fitted=step.fitted)
         return self.ids[step.row]
 
     def set_words(self, words: Mapping[str, float]) -> Coverage:
@@ -323,7 +374,7 @@ class ReviewQueue:
         known = np.isfinite(given)
         spread = float(given[known].std()) if known.any() else 0.0
         self._witness = (given - given[known].mean()) / spread if spread > 0 else None
-        self._fitted = False
+        self._changed()
         self._steps.clear()
 
     @property
@@ -357,7 +408,7 @@ class ReviewQueue:
             X = sparse.csr_array(sparse.hstack([X, column]))
         self.model = RelevanceModel(X, self.model.settings, self.model.parts)
         self._word_offsets = _SCORE_SPREAD * values
-        self._fitted = False
+        self._changed()
         self._steps.clear()
 
     def next_documents(
@@ -376,7 +427,9 @@ class ReviewQueue:
         """
         if by not in get_args(Order):
             raise ValueError(f"by must be one of {', '.join(get_args(Order))}, got {by!r}")
-        scores, unseen = self.scores, self.unseen
+        self.refit()
+        scores = self._scores
+        unseen = self.unseen
         ranked = unseen[np.argsort(-scores[unseen], kind="stable")]
         if by == "relevance":
             places = np.array([self.explores(ahead) for ahead in range(n)], dtype=bool)
@@ -435,7 +488,8 @@ class ReviewQueue:
 
     def information_gain(self, rows: Array) -> Array:
         """The expected information gain about the model of judging each document, in nats."""
-        scores = self.scores
+        self.refit()
+        scores = self._scores
         covariance = self.model.covariance(rows, self.labels, scores, self.grades)
         return expected_information(scores[rows], np.diagonal(covariance))
 
@@ -490,11 +544,9 @@ class ReviewQueue:
             self.set_words(words)
         self.labels, self.grades = content.arrays["labels"].copy(), content.arrays["grades"].copy()
         self._judged = dict.fromkeys(content.arrays["judged"].tolist())
-        self._duals, self._fitted, self._scores = (
-            content.arrays["pulls"],
-            bool(content.header["fitted"]),
-            None,
-        )
+        self._duals = content.arrays["pulls"]
+        self._changed(fitted=bool(content.header["fitted"]))
+        self.refit()
         self._steps = steps
 
 

@@ -326,32 +326,33 @@ class RelevanceSettings:
 class RelevanceModel:
     """Scores of all documents of a pool from the labels of some.
 
-    The parts of the vectors have the weights of the number of relevant documents that `weigh` was
-    told last; columns after those of the parts have the weight one. Only the rows of judged
+    The parts of the vectors have the weights for `n_found` relevant documents; columns after those of the parts have the weight one. Only the rows of judged
     documents are ever multiplied by them: for the scores of all documents they are in the weights
     of the model.
     """
 
     def __init__(
-        self, X: sparse.csr_array, settings: RelevanceSettings, parts: Sequence[Part] = ()
+        self,
+        X: sparse.csr_array,
+        settings: RelevanceSettings,
+        parts: Sequence[Part] = (),
+        n_found: int = 0,
     ) -> None:
         if (n := sum(part.n_columns for part in parts)) > X.shape[1]:
             raise DataError(f"parts of {n} columns in all for vectors of {X.shape[1]}")
         self.settings = settings
         self.parts = tuple(parts)
         self._unweighted = X
-        self._weights_of_parts: list[float] | None = None
-        self.weigh(0)
-
-    def weigh(self, n_found: int) -> None:
-        """Give the parts the weights that they have when so many relevant documents are found."""
-        weights = [part.weight(n_found) for part in self.parts]
-        if weights == self._weights_of_parts:
-            return
+        self._weights_of_parts = [part.weight(n_found) for part in self.parts]
         sizes = [part.n_columns for part in self.parts]
-        self._factors = np.ones(self._unweighted.shape[1])
-        self._factors[: sum(sizes)] = np.repeat(np.sqrt(weights), sizes)
-        self._weights_of_parts = weights
+        self._factors = np.ones(X.shape[1])
+        self._factors[: sum(sizes)] = np.repeat(np.sqrt(self._weights_of_parts), sizes)
+
+    def weighed(self, n_found: int) -> RelevanceModel:
+        """Return the model whose parts have the weights for so many relevant documents found."""
+        if [part.weight(n_found) for part in self.parts] == self._weights_of_parts:
+            return self
+        return RelevanceModel(self._unweighted, self.settings, self.parts, n_found)
 
     def rows(self, documents: Array | slice) -> sparse.csr_array:
         """The vectors of some documents in their present weights."""

@@ -187,6 +187,7 @@ class RankedRecords:
                 self.learn(record)
         if log.words:
             self.queue.set_words(log.words)
+        self.queue.refit()
 
     def _pool(self, documents: PoolTexts) -> Pool:
         if not any(text.strip() for text in documents.texts[: len(self.ids)]):
@@ -204,6 +205,7 @@ class RankedRecords:
         teacher = self.queue.unjudged()
         for name, reference in zip(names, labelled, strict=True):
             teacher.judge(name, bool(reference.included))
+        teacher.refit()
         self.queue.set_witness(teacher.scores)
 
     def next(
@@ -229,7 +231,10 @@ class RankedRecords:
         return {"rank": rank, "score": round(float(scores[row]), 6)}
 
     def learn(self, record: str) -> None:
-        """Learn how a record stands now, after a decision on it or after one was taken back."""
+        """Note how a record stands now, after a decision on it or after one was taken back.
+
+        The ranking follows with the next `refit` of the queue.
+        """
         self._n_held[self._row[record]] = len(self.log.decisions_on(record))
         verdict = self.log.verdict(record)
         if verdict is None:
@@ -479,7 +484,7 @@ class Review:
             **self.ranked.place(record, self.reviewer),
             seconds=None if seconds is None else round(seconds, 1),
         )
-        self.ranked.learn(record)
+        self._learn(record)
         if record in self._skipped:
             self._skipped.remove(record)
 
@@ -489,8 +494,12 @@ class Review:
         if record is None:
             raise DataError("there is no decision to take back")
         self.project.append("undo", by=self.reviewer, record=record)
-        self.ranked.learn(record)
+        self._learn(record)
         return self.project.records[record]
+
+    def _learn(self, record: str) -> None:
+        self.ranked.learn(record)
+        self.ranked.queue.refit()
 
     def skip(self, record: str) -> None:
         """Show a record again only after all others; a new session forgets it."""
@@ -504,6 +513,7 @@ class Review:
     def set_words(self, words: dict[str, float]) -> Coverage:
         """Say which words speak for or against relevance, as in `ReviewQueue.set_words`."""
         coverage = self.ranked.queue.set_words(words)
+        self.ranked.queue.refit()
         self.project.append("words", by=self.reviewer, words=words)
         return coverage
 
