@@ -16,10 +16,10 @@ LONG = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz" * 3
 @pytest.fixture(scope="module")
 def places(server):
     """Every view, with something in it: long words, a conflict, judgements, taught words."""
-    server.profile(
+    server.filter(
         "full", query=f"wheat harvest and exports {LONG[:80]}", words={"tonnes": 1, "football": -1}
     )
-    server.profile("empty")
+    server.filter("empty")
     server.ask("PATCH", "profiles/empty", {"paused": True})
     ids = server.feed("access", 12)
     text = f"Wheat harvest and exports {LONG}.\n\n- wheat\n- harvest"

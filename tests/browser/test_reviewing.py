@@ -12,7 +12,7 @@ from tests.browser.server import wheat
 def full(server, request):
     """A profile of this test's own with eight documents waiting."""
     name = request.node.name.removeprefix("test_").replace("_", "-")[:60]
-    server.profile(name)
+    server.filter(name)
     server.feed(name)
     return name
 
@@ -169,7 +169,7 @@ def test_two_reviewers_get_different_documents_and_see_conflicts(server, visit, 
 
 
 def test_documents_that_arrive_are_shown_without_reloading(server, visit):
-    server.profile("live")
+    server.filter("live")
     page = visit(server, place=review("live"))
     expect(page.locator(".empty")).to_be_visible()
     server.feed("live", 2)

@@ -24,7 +24,7 @@ MADE = "main :is(script, img, iframe, style, [onload], [onerror], [onfocus], [on
 
 @pytest.fixture(scope="module")
 def attacked(server):
-    server.profile(NAME, query=f"wheat harvest {ATTACKS['image']}")
+    server.filter(NAME, query=f"wheat harvest {ATTACKS['image']}")
     documents = [
         {
             "id": f"{kind}<b>&",

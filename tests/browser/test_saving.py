@@ -8,7 +8,7 @@ from tests.browser.pages import expect, go, heading, judged, review, sign_in, wa
 
 
 def test_judgements_outlast_a_killed_server_in_two_browsers(killable_server, visit):
-    killable_server.profile("kept")
+    killable_server.filter("kept")
     killable_server.feed("kept", 16)
     pages = [
         visit(killable_server, token, review("kept"))
@@ -32,7 +32,7 @@ def test_judgements_outlast_a_killed_server_in_two_browsers(killable_server, vis
 
 
 def test_an_unsent_judgement_outlasts_a_reload(server, visit):
-    server.profile("reload")
+    server.filter("reload")
     server.feed("reload")
     page = visit(server, place=review("reload"))
     page.on("dialog", lambda dialog: dialog.accept())
@@ -46,7 +46,7 @@ def test_an_unsent_judgement_outlasts_a_reload(server, visit):
 
 
 def test_an_ended_session_asks_to_sign_in_and_then_saves(server, visit):
-    server.profile("session")
+    server.filter("session")
     server.feed("session")
     page = visit(server, place=review("session"))
     expect(heading(page)).to_be_visible()
@@ -60,7 +60,7 @@ def test_an_ended_session_asks_to_sign_in_and_then_saves(server, visit):
 
 
 def test_signing_in_anew_on_another_page_loses_nothing(server, visit):
-    server.profile("anew")
+    server.filter("anew")
     server.feed("anew")
     page = visit(server, place=review("anew"))
     expect(heading(page)).to_be_visible()
@@ -78,7 +78,7 @@ def test_signing_in_anew_on_another_page_loses_nothing(server, visit):
 
 
 def test_a_busy_server_is_given_time(server, visit):
-    server.profile("busy")
+    server.filter("busy")
     server.feed("busy")
     page = visit(server, place=review("busy"))
     answers = []
@@ -104,7 +104,7 @@ def test_a_busy_server_is_given_time(server, visit):
 
 
 def test_undo_of_what_was_never_sent_sends_nothing(server, visit):
-    server.profile("unsent")
+    server.filter("unsent")
     server.feed("unsent")
     page = visit(server, place=review("unsent"))
     expect(heading(page)).to_be_visible()
@@ -126,7 +126,7 @@ def test_undo_of_what_was_never_sent_sends_nothing(server, visit):
 
 
 def test_a_refused_judgement_is_shown_as_not_saved(server, visit):
-    server.profile("refused")
+    server.filter("refused")
     server.feed("refused")
     page = visit(server, place=review("refused"))
     problem = '{"title": "Not there", "status": 404, "detail": "no document of that name"}'

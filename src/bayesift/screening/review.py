@@ -135,8 +135,9 @@ class RankedRecords:
     log : of the review
     snapshots : folder for the vectors of large reviews, which take some time to make
     pool : the vectors of its `PoolTexts`, if they were made before
-    word_vectors : for a further part of the likeness, small in weight: the mean of the vectors of
+    word_vectors : for a further part of the similarity, small in weight: the mean of the vectors of
         the words
+    fit : whether to fit the model at once; otherwise `queue.refit` must follow
 
     Attributes
     ----------
@@ -159,11 +160,14 @@ class RankedRecords:
         snapshots: Path | None = None,
         pool: Pool | None = None,
         word_vectors: WordVectors | None = None,
+        fit: bool = True,
     ) -> None:
         self.log = log
         self._snapshots = snapshots
         self._word_vectors = word_vectors
         self.load(pool)
+        if fit:
+            self.queue.refit()
 
     def load(self, pool: Pool | None = None) -> None:
         """Begin again from the log, after records were joined or split, or the settings changed."""
@@ -187,7 +191,6 @@ class RankedRecords:
                 self.learn(record)
         if log.words:
             self.queue.set_words(log.words)
-        self.queue.refit()
 
     def _pool(self, documents: PoolTexts) -> Pool:
         if not any(text.strip() for text in documents.texts[: len(self.ids)]):
@@ -521,6 +524,7 @@ class Review:
         """Make records of their own of the sources of a record that are not the same publication after all."""
         self.project.append("split", by=self.reviewer, record=record)
         self.ranked.load()
+        self.ranked.queue.refit()
 
     def search(self, text: str) -> list[Record]:
         """The records that hold all these words, the most relevant first."""

@@ -109,6 +109,59 @@ def _fill_content(connection: Connection) -> None:
         )
 
 
+_STATEMENTS_0004 = (
+    "DROP INDEX events_of_profile",
+    'ALTER TABLE events RENAME COLUMN profile TO "filter"',
+    "ALTER TABLE events ADD COLUMN review VARCHAR",
+    'CREATE INDEX events_of_filter ON events ("filter", seq)',
+    "CREATE INDEX events_of_review ON events (review, seq)",
+    "ALTER TABLE profiles RENAME TO filters",
+    'ALTER TABLE judgements RENAME COLUMN profile TO "filter"',
+    'ALTER TABLE words RENAME COLUMN profile TO "filter"',
+)
+_SELECT_0004 = text(
+    """SELECT seq, batch, at, "user", kind, "filter", document, payload, digest FROM events
+    WHERE seq > :after ORDER BY seq LIMIT 5000"""
+)
+_UPDATE_0004 = text(
+    """UPDATE events SET kind = :kind, "filter" = :filter, review = :review, digest = :digest
+    WHERE seq = :seq"""
+)
+
+
+def _filters_and_reviews(connection: Connection) -> None:
+    """Call a filter a filter, and give reviews a column of their own.
+
+    The values of events change, so that their chain of digests is made anew; what the old chain
+    does not cover is refused. Other tables keep their values and digests.
+    """
+    for statement in _STATEMENTS_0004:
+        connection.execute(text(statement))
+    after = 0
+    old = ""
+    new = ""
+    while rows := connection.execute(_SELECT_0004, {"after": after}).all():
+        values = []
+        for *first, kind, name, document, payload, digest in rows:
+            if row_digest((*first, kind, name, document, payload), old) != digest:
+                raise DataError(
+                    "the database is damaged (a row of the table events is not what was stored); "
+                    "restore it from a backup"
+                )
+            old = digest
+            is_review = kind.startswith("review ")
+            filter_name = None if is_review else name
+            review = name if is_review else None
+            if kind.startswith("profile "):
+                kind = kind.replace("profile", "filter", 1)
+            new = row_digest((*first, kind, filter_name, review, document, payload), new)
+            after = first[0]
+            values.append(
+                {"seq": after, "kind": kind, "filter": filter_name, "review": review, "digest": new}
+            )
+        connection.execute(_UPDATE_0004, values)
+
+
 def _fill_digests(connection: Connection, table: str, columns: tuple[str, ...]) -> None:
     named = ", ".join(f'"{column}"' for column in columns)
     keys = columns[: _KEYS_0003.get(table, 1)]
@@ -133,6 +186,7 @@ MIGRATIONS: dict[str, Callable[[Connection], None]] = {
     "0001 events, documents, what they amount to, people": _first_tables,
     "0002 the store has a name": _name_the_store,
     "0003 reviews, digests of rows, deletion that can be undone": _reviews_and_digests,
+    "0004 filters and reviews have columns of their own": _filters_and_reviews,
 }
 
 

@@ -12,42 +12,41 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
 from bayesift.errors import DataError
-from bayesift.screening import Duplicates, ProjectSettings, find_duplicates
-from bayesift.screening.review_log import EventType
-from bayesift.service import review_schemas as schemas
-from bayesift.service import reviews
-from bayesift.service.access import Person, Reader, Reviewer
-from bayesift.service.exports import (
-    FILE_BODY,
+from bayesift.screening import Duplicates, PrismaFlow, ProjectSettings, find_duplicates
+from bayesift.screening.review_log import Stage
+from bayesift.service.access.callers import Person, Reader, Reviewer
+from bayesift.service.files import FILE_BODY, attached, file_answer
+from bayesift.service.live import UnitOfWork
+from bayesift.service.reviews import live, operations, schemas
+from bayesift.service.reviews.exports import (
     MEDIA_TYPES,
-    attached,
     audit_csv,
-    file_answer,
     packed_project,
     records_file,
     unpacked_project,
 )
-from bayesift.service.live import UnitOfWork
-from bayesift.service.review_pages import (
+from bayesift.service.reviews.live import Command, RecordCommand, opened_in, perform
+from bayesift.service.reviews.pages import (
     all_statistics,
-    flow_svg,
     gauge_of,
+    known_record,
     page_of_records,
     progress_of,
     review_out,
     review_row,
     shown_record,
 )
-from bayesift.service.review_schemas import RecordName, ReviewId, Stage
+from bayesift.service.reviews.schemas import RecordName, ReviewId
 from bayesift.service.runtime import Service, TheService
-from bayesift.service.schemas import FileName, WordWeight
+from bayesift.service.schemas import FileName, WordWeightOut
 
 router = APIRouter(prefix="/api/reviews", tags=["reviews"])
 screening = APIRouter(prefix="/api/reviews/{review}", tags=["screening"])
 exports = APIRouter(prefix="/api/reviews/{review}", tags=["export"])
 
-_CANDIDATES = 30
+_CANDIDATES = 30  # the most relevant records, of which the first free one is offered
 _REST = 30.0  # times as long as an estimate takes, until a gauge is computed again
+_SHOWN_WORDS = 30
 InStage = Annotated[Stage, Query()]
 
 
@@ -55,7 +54,7 @@ InStage = Annotated[Stage, Query()]
 def list_reviews(
     person: Reader, service: TheService, deleted: bool = False
 ) -> list[schemas.ReviewRowOut]:
-    """All reviews, oldest first; or those that were deleted and can be restored."""
+    """List all reviews, oldest first; or those that were deleted and can be restored."""
     with service.store.reading() as read:
         rows = [row for row in read.reviews() if bool(row.deleted) is deleted]
     return [review_row(service, row) for row in rows]
@@ -63,18 +62,20 @@ def list_reviews(
 
 @router.post("", status_code=201)
 async def begin(body: schemas.ReviewIn, person: Reviewer, service: TheService) -> schemas.ReviewOut:
-    """Begin a review from what was uploaded or chosen."""
+    """Begin a review from uploads."""
     references = service.uploads.take(person.name, body.uploads)
     settings = ProjectSettings.from_values(body.settings.model_dump(exclude_none=True))
 
-    def packed() -> tuple[reviews.Begun, bytes]:
-        alone = Duplicates(tuple((place,) for place in range(len(references))), ())
-        found = find_duplicates(references.references) if body.join_duplicates else alone
-        begun = reviews.Begun(body.name, settings, references, found, body.take_decisions)
-        return begun, reviews.packed_records(begun)
+    def packed() -> tuple[operations.NewReview, bytes]:
+        if body.join_duplicates:
+            found = find_duplicates(references.references)
+        else:
+            found = Duplicates(tuple((index,) for index in range(len(references))), ())
+        new = operations.NewReview(body.name, settings, references, found, body.take_decisions)
+        return new, operations.packed_records(new)
 
-    begun, content = await service.share(object(), packed)
-    row = await service.do(person, lambda unit: reviews.begin(unit, begun, content))
+    new, content = await service.share(object(), packed)
+    row = await service.do(person, lambda unit: operations.begin(unit, new, content))
     service.uploads.drop(body.uploads)
     return await run_in_threadpool(review_out, service, row.id, person)
 
@@ -87,27 +88,27 @@ async def open_project(
     content = await request.body()
     project, records = await service.share(object(), partial(unpacked_project, content))
     title = name.removesuffix(".zip").removesuffix(".review") or "review"
-    row = await service.do(person, lambda unit: reviews.take_in(unit, project, title, records))
+    row = await service.do(person, lambda unit: operations.take_in(unit, project, title, records))
     return await run_in_threadpool(review_out, service, row.id, person)
 
 
 @screening.get("")
 async def show(review: ReviewId, person: Reader, service: TheService) -> schemas.ReviewOut:
-    """A review with its settings and progress."""
-    await service.share(("estimate", review), partial(reviews.estimate, service, review))
+    """Show a review with its settings and progress."""
+    await service.share(("estimate", review), partial(service.live.reviews.estimate, review))
     return await run_in_threadpool(review_out, service, review, person)
 
 
 @screening.get("/gauge")
 async def gauge(review: ReviewId, person: Reader, service: TheService) -> schemas.GaugeOut:
-    """What is left, as of some decisions ago where many come in.
+    """Estimate what is left; where many decisions come in, as of some decisions ago.
 
     Other answers have what was computed last.
     """
 
     def read() -> schemas.GaugeOut:
-        reviews.estimate(service, review, rest=_REST)
-        with reviews.ranking(service, review) as (_, ranked):
+        service.live.reviews.estimate(review, rest=_REST)
+        with service.live.reviews.ranking(review) as (_, ranked):
             return gauge_of(ranked)
 
     found: schemas.GaugeOut = await service.share(("gauge", review), read)
@@ -118,27 +119,27 @@ async def gauge(review: ReviewId, person: Reader, service: TheService) -> schema
 async def change(
     review: ReviewId, body: schemas.ReviewChange, person: Reviewer, service: TheService
 ) -> schemas.ReviewOut:
-    """Rename a review, or change what is looked for, the reasons and how it is screened."""
-    if body.name is not None:
-        name = body.name
-        await service.do(person, lambda unit: reviews.rename(unit, review, name))
+    """Rename a review, or change what is sought, the reasons and how it is screened."""
+    name = body.name
+    if name is not None:
+        await service.do(person, lambda unit: operations.rename(unit, review, name))
     values = {} if body.settings is None else body.settings.model_dump(exclude_none=True)
     if values:
-        return await _act(service, person, review, "settings", **values)
+        return await _command(service, person, review, live.ChangeSettings(**values))
     return await run_in_threadpool(review_out, service, review, person)
 
 
 @screening.delete("", status_code=204)
 async def delete(review: ReviewId, person: Reviewer, service: TheService) -> None:
     """Delete a review; it can be restored for some days."""
-    await service.do(person, lambda unit: reviews.put_away(unit, review))
-    service.leases.forget(review)
+    await service.do(person, lambda unit: operations.put_away(unit, review))
+    service.leases.forget(_queue(review, "abstract"), _queue(review, "full text"))
 
 
 @screening.post("/restore")
 async def restore(review: ReviewId, person: Reviewer, service: TheService) -> schemas.ReviewOut:
     """Restore a deleted review with all its decisions."""
-    await service.do(person, lambda unit: reviews.restore(unit, review))
+    await service.do(person, lambda unit: operations.restore(unit, review))
     return await run_in_threadpool(review_out, service, review, person)
 
 
@@ -150,30 +151,57 @@ def next_record(
     stage: InStage = "abstract",
     skip: Annotated[list[schemas.RecordId] | None, Query(max_length=100)] = None,
 ) -> schemas.NextOut:
-    """The most relevant record that is open to this person; reserved for them for some minutes."""
-    with reviews.ranking(service, review) as (opened, ranked):
+    """Offer the most relevant record that is open to this person, reserved for some minutes."""
+    with service.live.reviews.ranking(review) as (opened, ranked):
+        log = opened.log
         rows = ranked.open_rows(person.name, stage)
         order = rows[(-ranked.queue.scores[rows]).argsort(kind="stable")]
         names = [ranked.ids[row] for row in order]
         skipped = set(skip or ())
         names = [name for name in names if name not in skipped] or names
         taken = names[:1]
-        if opened.log.settings.reviewers_per_record == 1:
-            taken = service.leases.take(f"{review} {stage}", person.name, names[:_CANDIDATES], 1)
-        record = shown_record(opened, ranked, taken[0], person.name, stage) if taken else None
-        return schemas.NextOut(
-            record=record, progress=progress_of(opened, ranked, person.name, stage)
-        )
+        if log.settings.reviewers_per_record == 1:
+            queue = _queue(review, stage)
+            taken = service.leases.take(queue, person.name, names[:_CANDIDATES], 1)
+        record = None
+        if taken:
+            place = ranked.place_in_pool(taken[0])
+            record = shown_record(log, taken[0], person.name, stage, *place)
+        progress = progress_of(log, ranked, person.name, stage)
+        return schemas.NextOut(record=record, progress=progress)
 
 
 @screening.post("/decisions")
 async def decide(
     review: ReviewId, body: schemas.DecisionIn, person: Reviewer, service: TheService
 ) -> schemas.RecordOut:
-    """Decide on a record; answered when the decision is on disk."""
-    values = _decision(body) | {"seconds": None if body.seconds is None else round(body.seconds, 1)}
-    decided = await _act_on(service, person, review, "decide", body.record, **values)
-    service.leases.free(f"{review} {body.stage}", body.record)
+    """Decide on a record; answered when the decision is on disk.
+
+    The ranking learns from it after that: rank and probability in the answer are those before.
+    """
+    place = await run_in_threadpool(
+        service.live.reviews.place, review, body.record, person.name, body.stage
+    )
+    command = live.Decide(
+        **_decision(body),
+        seconds=None if body.seconds is None else round(body.seconds, 1),
+        rank=None if place is None else place.rank,
+        score=None if place is None else place.score,
+    )
+
+    def act(unit: UnitOfWork) -> schemas.RecordOut | None:
+        opened = perform(unit, review, command)
+        if place is None:
+            return None
+        shown = (place.rank_in_pool, place.probability)
+        return shown_record(opened.log, body.record, person.name, body.stage, *shown)
+
+    decided: schemas.RecordOut | None = await service.do(person, act)
+    service.leases.free(_queue(review, body.stage), body.record)
+    if decided is None:
+        return await run_in_threadpool(
+            show_record, review, body.record, person, service, body.stage
+        )
     return decided
 
 
@@ -182,10 +210,10 @@ async def undo(review: ReviewId, person: Reviewer, service: TheService) -> schem
     """Take back your last decision."""
 
     def take_back(unit: UnitOfWork) -> tuple[Stage, str]:
-        last = reviews.opened_in(unit, review).log.last_done(person.name)
+        last = opened_in(unit, review).log.last_done(person.name)
         if last is None:
             raise DataError("there is no decision to take back")
-        reviews.act(unit, review, "undo", record=last[1])
+        perform(unit, review, live.Undo(record=last[1]))
         return last
 
     stage, record = await service.do(person, take_back)
@@ -197,15 +225,16 @@ async def resolve(
     review: ReviewId, body: schemas.DecisionIn, person: Reviewer, service: TheService
 ) -> schemas.RecordOut:
     """Resolve a conflict between reviewers."""
-    return await _act_on(service, person, review, "resolve", body.record, **_decision(body))
+    command = live.Resolve(**_decision(body))
+    return await _command_on(service, person, review, command, body.stage)
 
 
 @screening.post("/words")
 async def set_words(
     review: ReviewId, body: schemas.WordsIn, person: Reviewer, service: TheService
 ) -> schemas.ProgressOut:
-    """Say which words speak for relevance, or against it; earlier words are replaced."""
-    return (await _act(service, person, review, "words", words=body.words)).progress
+    """Set the words that speak for relevance, or against it; earlier words are replaced."""
+    return (await _command(service, person, review, live.SetWords(words=body.words))).progress
 
 
 @screening.post("/stop")
@@ -213,13 +242,13 @@ async def stop(
     review: ReviewId, body: schemas.StopIn, person: Reviewer, service: TheService
 ) -> schemas.ReviewOut:
     """End the screening, with the reason."""
-    return await _act(service, person, review, "stop", reason=body.reason)
+    return await _command(service, person, review, live.StopScreening(reason=body.reason))
 
 
 @screening.post("/resume")
 async def resume(review: ReviewId, person: Reviewer, service: TheService) -> schemas.ReviewOut:
     """Go on with a screening that was ended."""
-    return await _act(service, person, review, "resume")
+    return await _command(service, person, review, live.ResumeScreening())
 
 
 @screening.get("/records")
@@ -229,8 +258,8 @@ def list_records(
     service: TheService,
     query: Annotated[schemas.RecordQuery, Query()],
 ) -> schemas.RecordsOut:
-    """Records of the whole pool, the most relevant first, that hold all words of the search and have status and tag."""
-    with reviews.ranking(service, review) as (opened, ranked):
+    """List records of the whole pool, the most relevant first, by search, status and tag."""
+    with service.live.reviews.ranking(review) as (opened, ranked):
         return page_of_records(opened, ranked, person.name, query)
 
 
@@ -242,20 +271,24 @@ def show_record(
     service: TheService,
     stage: InStage = "abstract",
 ) -> schemas.RecordOut:
-    """Any record, with its rank and probability."""
-    with reviews.ranking(service, review) as (opened, ranked):
-        return shown_record(opened, ranked, record, person.name, stage)
+    """Show any record, with its rank and probability."""
+    with service.live.reviews.ranking(review) as (opened, ranked):
+        known_record(opened.log, record)
+        place = ranked.place_in_pool(record)
+        return shown_record(opened.log, record, person.name, stage, *place)
 
 
 @screening.get("/records/{record}/words")
 def words_of(
     review: ReviewId, record: RecordName, person: Reader, service: TheService
-) -> list[WordWeight]:
-    """The words of a record that speak for its relevance or against it, by weight."""
-    with reviews.ranking(service, review) as (_, ranked):
+) -> list[WordWeightOut]:
+    """List the words of a record that speak for its relevance or against it, by weight."""
+    with service.live.reviews.ranking(review) as (_, ranked):
         ranked.row_of(record)
-        weights = ranked.informative_words(record, 30)
-    return [WordWeight(word=word, weight=weight, forms=[word]) for word, weight in weights.items()]
+        weights = ranked.informative_words(record, _SHOWN_WORDS)
+    return [
+        WordWeightOut(word=word, weight=weight, forms=[word]) for word, weight in weights.items()
+    ]
 
 
 @screening.post("/records/{record}/notes")
@@ -267,7 +300,7 @@ async def add_note(
     service: TheService,
 ) -> schemas.RecordOut:
     """Keep a note on a record."""
-    return await _act_on(service, person, review, "note", record, text=body.text)
+    return await _command_on(service, person, review, live.AddNote(record=record, text=body.text))
 
 
 @screening.put("/records/{record}/tags")
@@ -279,7 +312,7 @@ async def set_tags(
     service: TheService,
 ) -> schemas.RecordOut:
     """Set the tags of a record."""
-    return await _act_on(service, person, review, "tag", record, tags=body.tags)
+    return await _command_on(service, person, review, live.SetTags(record=record, tags=body.tags))
 
 
 @screening.put("/records/{record}/full-text")
@@ -290,8 +323,9 @@ async def set_full_text(
     person: Reviewer,
     service: TheService,
 ) -> schemas.RecordOut:
-    """Say where the full text of a record is: a link or the name of a file."""
-    return await _act_on(service, person, review, "file", record, place=body.place)
+    """Set where the full text of a record is: a link or the name of a file."""
+    command = live.SetFullText(record=record, place=body.place)
+    return await _command_on(service, person, review, command)
 
 
 @screening.post("/records/{record}/split")
@@ -299,7 +333,7 @@ async def split(
     review: ReviewId, record: RecordName, person: Reviewer, service: TheService
 ) -> schemas.RecordOut:
     """Make records of their own of the sources of a record that are different publications."""
-    return await _act_on(service, person, review, "split", record)
+    return await _command_on(service, person, review, live.SplitRecord(record=record))
 
 
 @screening.post("/records/{record}/join")
@@ -311,18 +345,19 @@ async def join(
     service: TheService,
 ) -> schemas.RecordOut:
     """Join records that are the same publication."""
-    return await _act_on(service, person, review, "join", record, records=body.records)
+    command = live.JoinRecords(record=record, records=body.records)
+    return await _command_on(service, person, review, command)
 
 
 @screening.get("/statistics")
 async def statistics(
     review: ReviewId, person: Reader, service: TheService
 ) -> schemas.StatisticsOut:
-    """PRISMA counts, agreement, the work of reviewers, the recall curve and a paragraph for the paper."""
+    """Count for PRISMA, and report agreement, work, recall curve and a paragraph for the paper."""
 
     def counted() -> schemas.StatisticsOut:
-        reviews.estimate(service, review)
-        with reviews.ranking(service, review) as (opened, ranked):
+        service.live.reviews.estimate(review)
+        with service.live.reviews.ranking(review) as (opened, ranked):
             return all_statistics(opened, ranked)
 
     statistics: schemas.StatisticsOut = await service.share(("statistics", review), counted)
@@ -331,23 +366,20 @@ async def statistics(
 
 @exports.get("/flow.svg", response_class=Response, responses=file_answer("image/svg+xml"))
 def flow(review: ReviewId, person: Reader, service: TheService) -> Response:
-    """The PRISMA flow diagram."""
-    with reviews.reading(service, review) as opened:
-        return Response(
-            flow_svg(opened),
-            media_type="image/svg+xml",
-            headers=attached(f"{opened.row.name}-flow.svg"),
-        )
+    """Draw the PRISMA flow diagram."""
+    with service.live.reviews.reading(review) as opened:
+        name = f"{opened.row.name}-flow.svg"
+        content = PrismaFlow.of(opened.log).chart().to_svg()
+    return Response(content, media_type="image/svg+xml", headers=attached(name))
 
 
 @exports.get("/audit.csv", response_class=Response, responses=file_answer("text/csv"))
 def audit(review: ReviewId, person: Reader, service: TheService) -> Response:
-    """Everything that people did to the review, in order."""
-    with reviews.reading(service, review) as opened:
-        name, content = opened.row.name, audit_csv(opened.log)
-    return Response(
-        content, media_type="text/csv; charset=utf-8", headers=attached(f"{name}-audit.csv")
-    )
+    """Export everything that people did to the review, in order."""
+    with service.live.reviews.reading(review) as opened:
+        name = f"{opened.row.name}-audit.csv"
+        content = audit_csv(opened.log)
+    return Response(content, media_type="text/csv; charset=utf-8", headers=attached(name))
 
 
 @exports.get(
@@ -361,14 +393,12 @@ async def export(
     only: Annotated[list[schemas.Outcome] | None, Query()] = None,
     sources: bool = False,
 ) -> Response:
-    """The records with decisions, reasons, ranks and probabilities, all or in part."""
+    """Export the records with decisions, reasons, ranks and probabilities, all or in part."""
 
     def written() -> tuple[str, bytes]:
-        with reviews.ranking(service, review) as (opened, ranked):
-            name, references = (
-                opened.row.name,
-                ranked.references(only=set(only or ()), sources=sources),
-            )
+        with service.live.reviews.ranking(review) as (opened, ranked):
+            name = opened.row.name
+            references = ranked.references(only=set(only or ()), sources=sources)
         return name, records_file(references, kind)
 
     name, content = await service.share(object(), written)
@@ -377,62 +407,50 @@ async def export(
 
 @exports.get("/project.zip", response_class=Response, responses=file_answer("application/zip"))
 async def export_project(review: ReviewId, person: Reader, service: TheService) -> Response:
-    """The review as a project of `bayesift screen`."""
+    """Export the review as a project of `bayesift screen`."""
 
     def packed() -> tuple[str, bytes]:
-        with tempfile.TemporaryDirectory() as folder:
-            place = Path(folder) / "review"
-            with reviews.reading(service, review) as opened:
+        with tempfile.TemporaryDirectory() as parent:
+            folder = Path(parent) / "review"
+            with service.live.reviews.reading(review) as opened:
                 name = opened.row.name
-                reviews.saved_project(opened, place)
-            return name, packed_project(place)
+                operations.save_project(opened, folder)
+            return name, packed_project(folder)
 
     name, content = await service.share(object(), packed)
     return Response(content, media_type="application/zip", headers=attached(f"{name}.review.zip"))
 
 
-async def _act(
-    service: Service,
-    person: Person,
-    review: str,
-    type: EventType,  # noqa: A002
-    **values: Any,
+async def _command(
+    service: Service, person: Person, review: str, command: Command
 ) -> schemas.ReviewOut:
-    """Do something to a review, and show it as it is then."""
-    await service.do(person, lambda unit: reviews.act(unit, review, type, **values))
+    """Carry out a command, and show the review as it is then."""
+    await service.do(person, lambda unit: perform(unit, review, command))
     return await run_in_threadpool(review_out, service, review, person)
 
 
-async def _act_on(
+async def _command_on(
     service: Service,
     person: Person,
     review: str,
-    type: EventType,  # noqa: A002
-    record: str,
-    **values: Any,
+    command: RecordCommand,
+    stage: Stage = "abstract",
 ) -> schemas.RecordOut:
-    """Do something to a record, and show it as it is then.
-
-    If it is ranked, without waiting for the lock again.
-    """
-    stage: Stage = values.get("stage") or "abstract"
-
-    def act(unit: UnitOfWork) -> schemas.RecordOut | None:
-        reviews.act(unit, review, type, record=record, **values)
-        opened = reviews.opened_in(unit, review)
-        return (
-            None
-            if opened.ranked is None
-            else shown_record(opened, opened.ranked, record, person.name, stage)
-        )
-
-    shown: schemas.RecordOut | None = await service.do(person, act)
-    if shown is None:
-        shown = await run_in_threadpool(show_record, review, record, person, service, stage)
-    return shown
+    """Carry out a command about a record, and show the record as it is then."""
+    await service.do(person, lambda unit: perform(unit, review, command))
+    return await run_in_threadpool(show_record, review, command.record, person, service, stage)
 
 
 def _decision(body: schemas.DecisionIn) -> dict[str, Any]:
-    """What the log keeps of a decision; the first stage is not named."""
-    stage = None if body.stage == "abstract" else body.stage
-    return {"verdict": body.verdict, "reasons": body.reasons or None, "stage": stage}
+    """Return what the log keeps of a decision; the first stage is not named."""
+    return {
+        "record": body.record,
+        "verdict": body.verdict,
+        "reasons": body.reasons or None,
+        "stage": None if body.stage == "abstract" else body.stage,
+    }
+
+
+def _queue(review: str, stage: Stage) -> str:
+    """Return the name of the queue of a stage, for leases."""
+    return f"{review} {stage}"

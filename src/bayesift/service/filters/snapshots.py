@@ -1,7 +1,9 @@
-"""Snapshots of the filter in a folder: a cache that makes a start fast. Without one the whole log is replayed.
+"""Snapshots of the filters in a folder: a cache that makes a start fast.
 
-    FOLDER/snapshots/STORE/SEQ/start    the profiles as they started
-    FOLDER/snapshots/STORE/SEQ/latest   the profiles and words after event SEQ
+Without a snapshot the whole log is replayed.
+
+    FOLDER/snapshots/STORE/SEQ/start    the filters as they started
+    FOLDER/snapshots/STORE/SEQ/latest   the filters and words after event SEQ
 
 STORE is the name that the store gave itself, so that a snapshot of another store is never read. A
 snapshot that is damaged, or newer than the log, is skipped.
@@ -17,14 +19,14 @@ from bayesift.errors import DataError
 from bayesift.filtering import FilterEngine, ProfileState
 from bayesift.filtering.saving import filter_content, read_content
 from bayesift.model_file import ModelContent, save_model
-from bayesift.service.event_log import Checkpoint, Checkpoints
+from bayesift.service.filters.event_log import Checkpoint, Checkpoints
 
-_KEPT = 2
+_KEPT_SNAPSHOTS = 2
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A filter after event `seq`, which nothing changes any more."""
+    """The filters after event `seq`; later events do not change it."""
 
     seq: int
     start: ModelContent
@@ -32,7 +34,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, engine: FilterEngine, seq: int) -> Snapshot:
-        """The snapshot of an engine."""
+        """Take a snapshot of an engine."""
         states = [ProfileState.of(profile) for profile in engine.profiles.values()]
         start = filter_content(engine.space, [engine.starts[name] for name in engine.profiles])
         return cls(seq, start, filter_content(engine.space, states, n_events=seq))
@@ -42,46 +44,46 @@ class SnapshotFolder:
     """The snapshots of one store in the folder of a service."""
 
     def __init__(self, folder: Path, store: str) -> None:
-        self._place = folder / "snapshots" / store
+        self._folder = folder / "snapshots" / store
 
     def save(self, snapshot: Snapshot) -> None:
         """Write a snapshot, and delete all but the newest two."""
-        place = self._place / f"{snapshot.seq:016d}"
-        save_model(snapshot.start, place / "start")
-        save_model(snapshot.latest, place / "latest")
-        for file in place.rglob("*"):
+        folder = self._folder / f"{snapshot.seq:016d}"
+        save_model(snapshot.start, folder / "start")
+        save_model(snapshot.latest, folder / "latest")
+        for file in folder.rglob("*"):
             file.chmod(0o700 if file.is_dir() else 0o600)
-        for old in self._found()[_KEPT:]:
+        for old in self._found()[_KEPT_SNAPSHOTS:]:
             shutil.rmtree(old, ignore_errors=True)
 
     def load(self, last_seq: int, checkpoints: Checkpoints) -> tuple[FilterEngine, int]:
-        """The engine of the newest valid snapshot up to an event, with its number.
+        """Return the engine of the newest valid snapshot up to an event, with its number.
 
-        A new engine and 0 without one.
+        Without a snapshot it is a new engine and 0.
         """
-        for place in self._found():
-            if int(place.name) <= last_seq:
+        for folder in self._found():
+            if int(folder.name) <= last_seq:
                 try:
-                    return _read(place, checkpoints), int(place.name)
+                    return _read(folder, checkpoints), int(folder.name)
                 except DataError:
                     continue
         return FilterEngine(), 0
 
     def _found(self) -> list[Path]:
-        if not self._place.is_dir():
+        if not self._folder.is_dir():
             return []
-        return sorted(
-            (place for place in self._place.iterdir() if place.name.isdigit()), reverse=True
-        )
+        folders = [folder for folder in self._folder.iterdir() if folder.name.isdigit()]
+        return sorted(folders, reverse=True)
 
 
-def _read(place: Path, checkpoints: Checkpoints) -> FilterEngine:
-    start, latest = read_content(place / "start"), read_content(place / "latest")
+def _read(folder: Path, checkpoints: Checkpoints) -> FilterEngine:
+    start = read_content(folder / "start")
+    latest = read_content(folder / "latest")
     engine = FilterEngine(latest.space)
     engine.starts = {state.name: state for state in start.states}
     engine.profiles = {state.name: state.profile() for state in latest.states}
-    if engine.starts.keys() != engine.profiles.keys() or latest.n_events != int(place.name):
-        raise DataError("the parts of the snapshot do not belong together", file=place)
+    if engine.starts.keys() != engine.profiles.keys() or latest.n_events != int(folder.name):
+        raise DataError("the parts of the snapshot do not belong together", file=folder)
     for state in latest.states:
         checkpoints.keep(state.name, Checkpoint(latest.n_events, state))
     return engine

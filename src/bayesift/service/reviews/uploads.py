@@ -1,22 +1,19 @@
-"""Records for a new review: files that people send, records of another review, documents of the stream.
+"""Records for a new review: from files, from another review, or from the stream of documents.
 
-What was read is kept until somebody makes a review of it.
+What was read is kept in memory until the person makes a review of it.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import tempfile
 import textwrap
 import threading
 import time
-import zipfile
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
-
-import pyarrow.parquet as pq
 
 from bayesift.datasets import load_table
 from bayesift.datasets.loading import guess_encoding
@@ -33,20 +30,20 @@ from bayesift.errors import DataError
 from bayesift.records import Corpus, Document
 from bayesift.screening.project import new_id
 from bayesift.screening.review_log import ABSTRACT, FULL_TEXT, ReviewLog, with_decisions
-from bayesift.service import event_log
-from bayesift.service.db.tables import DocumentRow, ProfileRow, Reading
+from bayesift.service.db.tables import DocumentRow, FilterRow, Reading
 from bayesift.service.errors import NotFoundError, TooLargeError
+from bayesift.service.files import check_unpacked
+from bayesift.service.filters import event_log
 
-_MOST_UNPACKED = 400 * 1024 * 1024
-_PLAIN = (".txt", ".text", ".md")
-_MOST_TEXT = 200_000_000  # characters of documents that become records
-_AT_ONCE = 500  # documents read from the database
-_TITLE = 100  # characters of the title of a document without one
+_PLAIN_TEXT = (".txt", ".text", ".md")
+_MAX_CHARACTERS = 200_000_000  # of documents that become records
+_DOCUMENTS_AT_ONCE = 500  # read from the database
+_TITLE_CHARACTERS = 100  # of the title of a document without one
 
 
 @dataclass
 class Upload:
-    """Records that somebody sent or chose and has not used yet."""
+    """Records that a person sent or chose and has not used yet."""
 
     person: str
     references: ReferenceList
@@ -64,10 +61,7 @@ class Uploads:
         self._kept: dict[str, Upload] = {}
 
     def keep(self, upload: Upload) -> str:
-        """Keep records under a new key.
-
-        The oldest of the person are dropped when there are too many.
-        """
+        """Keep records and return their key; the oldest are dropped when there are too many."""
         key = new_id()
         with self._lock:
             now = time.monotonic()
@@ -79,18 +73,19 @@ class Uploads:
         return key
 
     def take(self, person: str, keys: Sequence[str]) -> ReferenceList:
-        """The records of several uploads together."""
-        found = [self._kept.get(key) for key in dict.fromkeys(keys)]
-        lists = [
-            upload.references for upload in found if upload is not None and upload.person == person
-        ]
-        if not lists or len(lists) < len(found):
-            raise NotFoundError("a file is no longer here; send it again")
+        """Return the records of several uploads together."""
+        lists = []
+        for key in dict.fromkeys(keys):
+            upload = self._kept.get(key)
+            if upload is None or upload.person != person:
+                raise NotFoundError("a file is no longer here; send it again")
+            lists.append(upload.references)
+        joined = chain.from_iterable
         return ReferenceList(
-            tuple(reference for each in lists for reference in each),
-            tuple(file for each in lists for file in each.files),
-            tuple(problem for each in lists for problem in each.problems),
-            tuple(problem for each in lists for problem in each.refused),
+            tuple(joined(lists)),
+            tuple(joined(each.files for each in lists)),
+            tuple(joined(each.problems for each in lists)),
+            tuple(joined(each.refused for each in lists)),
         )
 
     def drop(self, keys: Sequence[str]) -> None:
@@ -101,7 +96,7 @@ class Uploads:
 
 
 def read_upload(name: str, content: bytes) -> ReferenceList:
-    """The records of a file, named as the person named it."""
+    """Read the records of a file, named as the person named it."""
     check_unpacked(content)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"upload{Path(name).suffix[:10]}"
@@ -122,10 +117,10 @@ def read_upload(name: str, content: bytes) -> ReferenceList:
 def review_records(
     log: ReviewLog, name: str, only: Collection[str], *, decisions: bool
 ) -> ReferenceList:
-    """The records of another review, all or those that are "included", "excluded", "maybe" or "open".
+    """Return the records of another review, all or those with some outcomes.
 
-    A record without a verdict of all its reviewers is open: nobody sees here what is blind in the
-    review. The decisions of the others come along if wanted.
+    A record without a verdict of all its reviewers is open: what is blind in the review stays
+    hidden here. The decisions on other records come along if wanted.
     """
     found = []
     for record in log.records.values():
@@ -142,53 +137,51 @@ def review_records(
 
 
 def stream_records(
-    read: Reading, profile: ProfileRow | None, limit: int, *, relevant: bool, decisions: bool
+    read: Reading, row: FilterRow | None, limit: int, *, relevant: bool, decisions: bool
 ) -> ReferenceList:
-    """Documents that came in as a stream, the newest, as records.
+    """Return the newest documents of the stream as records.
 
-    With a profile those that it retrieved, or those that people judged relevant; judgements become
-    decisions if wanted.
+    With a filter these are the documents that it retrieved, or those that people judged relevant;
+    judgements become decisions if wanted.
     """
     given: dict[str, list[Decision]] = {}
-    if profile is None:
+    wanted = set()
+    name = "documents"
+    if row is None:
         ids = read.document_ids(limit)
     else:
-        for row in read.judgements(profile.name):
-            decision = Decision("included" if row.relevant else "excluded", row.user)
-            given.setdefault(row.document, []).append(decision)
-        retrieved = read.events(profile.seq, profile=profile.name, kinds=(event_log.RETRIEVED,))
-        chosen = dict.fromkeys(str(row.document) for row in retrieved) | dict.fromkeys(given)
-        if relevant:
-            chosen = {
-                id_: None
-                for id_ in chosen
-                if any(d.verdict == "included" for d in given.get(id_, ()))
-            }
-        ids = list(chosen)[-limit:]
-    name = "documents" if profile is None else profile.name
-    found = [
-        _document_record(row, name, given.get(row.id, ()) if decisions else ())
-        for row in _documents(read, ids)
-    ]
+        name = row.name
+        for judged in read.judgements(name):
+            if judged.relevant:
+                wanted.add(judged.document)
+            decision = Decision("included" if judged.relevant else "excluded", judged.user)
+            given.setdefault(judged.document, []).append(decision)
+        retrieved = read.events(row.seq, filter=name, kinds=(event_log.RETRIEVED,))
+        chosen = dict.fromkeys([*(str(event.document) for event in retrieved), *given])
+        ids = [id_ for id_ in chosen if not relevant or id_ in wanted][-limit:]
+    if not decisions:
+        given = {}
+    documents = _documents(read, ids)
+    found = [_document_record(each, name, given.get(each.id, ())) for each in documents]
     return _from_here(found, name, "documents")
 
 
 def _documents(read: Reading, ids: Sequence[str]) -> Iterator[DocumentRow]:
-    """Documents that have a text, some at a time; refuses more than memory should hold."""
+    """Yield documents that have a text; refuse more than memory should hold."""
     characters = 0
-    for start in range(0, len(ids), _AT_ONCE):
-        for row in read.documents(ids[start : start + _AT_ONCE]).values():
+    for start in range(0, len(ids), _DOCUMENTS_AT_ONCE):
+        for row in read.documents(ids[start : start + _DOCUMENTS_AT_ONCE]).values():
             characters += len(row.text)
-            if characters > _MOST_TEXT:
+            if characters > _MAX_CHARACTERS:
                 raise TooLargeError(
-                    f"these documents have more than {_MOST_TEXT:,} characters; choose fewer"
+                    f"these documents have more than {_MAX_CHARACTERS:,} characters; choose fewer"
                 )
             if not row.purged:
                 yield row
 
 
 def _document_record(row: DocumentRow, name: str, decisions: Sequence[Decision]) -> Reference:
-    title = row.title.strip() or textwrap.shorten(row.text, _TITLE, placeholder=" ...")
+    title = row.title.strip() or textwrap.shorten(row.text, _TITLE_CHARACTERS, placeholder=" ...")
     return Reference(
         id=row.id,
         title=title,
@@ -210,7 +203,7 @@ def _file_name(name: str) -> str:
 
 
 def read_documents(name: str, content: bytes) -> Corpus:
-    """The documents of a file of records, of a table or of plain text, whatever its encoding."""
+    """Read the documents of a file of records, of a table or of plain text, in any encoding."""
     check_unpacked(content)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"upload{Path(name).suffix[:10]}"
@@ -218,7 +211,7 @@ def read_documents(name: str, content: bytes) -> Corpus:
         try:
             if recognise(path)[0] is not None:
                 return load_references(path, skip_bad=True)
-            if path.suffix.lower() in _PLAIN:
+            if path.suffix.lower() in _PLAIN_TEXT:
                 text = content.decode(guess_encoding([content]), "replace")
                 return Corpus((Document(_digest(content), text, title=name),), ())
             found = load_table(path, skip_bad=True)
@@ -231,23 +224,3 @@ def read_documents(name: str, content: bytes) -> Corpus:
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:20]
-
-
-def check_unpacked(content: bytes) -> None:
-    """Refuse a file that would take far more memory than it has bytes."""
-    size = 0
-    try:
-        if content.startswith(b"PK\x03\x04"):
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                size = sum(entry.file_size for entry in archive.infolist())
-        elif content.startswith(b"PAR1"):
-            parts = pq.read_metadata(io.BytesIO(content))
-            size = sum(
-                parts.row_group(number).total_byte_size for number in range(parts.num_row_groups)
-            )
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
-        raise DataError("the file is damaged") from error
-    if size > _MOST_UNPACKED:
-        raise TooLargeError(
-            f"the file unpacks to {size:,} bytes; at most {_MOST_UNPACKED:,} are allowed"
-        )

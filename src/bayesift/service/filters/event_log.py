@@ -1,15 +1,14 @@
-"""The event log of the service: what is stored, the history that the engine reads from it, and replay.
+"""The events of filters: what is stored, the history that the engine reads from it, and replay.
 
 A call of `observe` is a batch: COUNTED, a SEEN for each document, a RETRIEVED for each retrieval. A
-SEEN carries the vector of the document if any profile retrieved it. COUNTED and CREATED say how
+SEEN carries the vector of the document if any filter retrieved it. COUNTED and CREATED say how
 texts of scripts without spaces are split. JUDGED, TAKEN_BACK, TAUGHT, PAUSED, RESUMED, PUT_AWAY and
-RESTORED carry the events of the engine under "engine".
-
-Reviews (REVIEW_BEGUN, ...) have their id in the place of the profile; REVIEW_CHANGED carries an
-event of `screening.review_log`. They do not concern the filter: `reviews.py` replays them.
+RESTORED carry the events of the engine under "engine". Events of reviews are in the same log and
+do not concern the filters: `reviews/live.py` replays them.
 
 Replay decides nothing: the log has what was retrieved. Words get their columns in the order of the
-log, so that the filter is the same, bit for bit, as the one that wrote it.
+log, so that the filters are the same, bit for bit, as those that wrote it. The engine calls a
+filter a profile.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ from bayesift.filtering import (
 )
 from bayesift.filtering.engine import Replay, add_described
 from bayesift.filtering.events import Event, document_in, recorded_event, recorded_vector
-from bayesift.service.db.tables import DocumentRow, EventRow, ProfileRow, Reading
-from bayesift.service.transfer import install_profile
+from bayesift.service.db.tables import DocumentRow, EventRow, Reading
+from bayesift.service.filters.transfer import install_filter
 
 COUNTED = "counted"
 SEEN = "seen"
@@ -44,48 +43,36 @@ RETRIEVED = "retrieved"
 JUDGED = "judged"
 TAKEN_BACK = "taken back"
 TAUGHT = "taught"
-CREATED = "profile created"
-IMPORTED = "profile imported"
-PAUSED = "profile paused"
-RESUMED = "profile resumed"
-DELETED = "profile deleted"
-PUT_AWAY = "profile put away"
-RESTORED = "profile restored"
+CREATED = "filter created"
+IMPORTED = "filter imported"
+PAUSED = "filter paused"
+RESUMED = "filter resumed"
+DELETED = "filter deleted"
+PUT_AWAY = "filter put away"
+RESTORED = "filter restored"
 PURGED = "texts purged"
-REVIEW_BEGUN = "review begun"
-REVIEW_CHANGED = "review changed"
-REVIEW_DELETED = "review put away"
-REVIEW_RESTORED = "review restored"
 
-CHANGES = (
-    RETRIEVED,
-    JUDGED,
-    TAKEN_BACK,
-    TAUGHT,
-    PAUSED,
-    RESUMED,
-    PUT_AWAY,
-    RESTORED,
-)  # what a profile is rebuilt from
-CHECKPOINT_EVERY = 50  # judgements of a profile
-_PER_PROFILE = 2
-_IN_ALL = 400
-_PAGE = 1_000
-_RECENT = 100
+# The events that a filter is rebuilt from.
+CHANGES = (RETRIEVED, JUDGED, TAKEN_BACK, TAUGHT, PAUSED, RESUMED, PUT_AWAY, RESTORED)
+CHECKPOINT_EVERY = 50  # judgements of a filter
+_CHECKPOINTS_PER_FILTER = 2
+_MAX_CHECKPOINTS = 400
+_PAGE_EVENTS = 1_000
+_RECENT_EVENTS = 100  # among which the event that is taken back is sought
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The state of a profile after event `seq`."""
+    """The state of a filter after event `seq`."""
 
     seq: int
     state: ProfileState
 
 
 class Checkpoints:
-    """Recent states of profiles, in memory: a cache.
+    """Recent states of filters, in memory: a cache.
 
-    When something is taken back, its profile is rebuilt from the newest checkpoint before it
+    When something is taken back, its filter is rebuilt from the newest checkpoint before it
     instead of from its start; checkpoints that hold what was taken back are dropped.
     """
 
@@ -93,69 +80,72 @@ class Checkpoints:
         self._kept: OrderedDict[str, list[Checkpoint]] = OrderedDict()
         self._judged: dict[str, int] = {}
 
-    def keep(self, profile: str, checkpoint: Checkpoint) -> None:
-        """Keep a state of a profile; the oldest are dropped when there are too many."""
-        self._kept[profile] = [*self._kept.pop(profile, []), checkpoint][-_PER_PROFILE:]
-        while sum(map(len, self._kept.values())) > _IN_ALL:
+    def keep(self, name: str, checkpoint: Checkpoint) -> None:
+        """Keep a state of a filter; the oldest are dropped when there are too many."""
+        kept = [*self._kept.pop(name, []), checkpoint]
+        self._kept[name] = kept[-_CHECKPOINTS_PER_FILTER:]
+        while sum(map(len, self._kept.values())) > _MAX_CHECKPOINTS:
             self._kept.popitem(last=False)
 
     def count_judgement(self, profile: Profile, seq: int) -> None:
-        """Count a judgement, and keep the state of the profile after every few."""
+        """Count a judgement, and keep the state of the filter after every few."""
         self._judged[profile.name] = self._judged.get(profile.name, 0) + 1
         if self._judged[profile.name] % CHECKPOINT_EVERY == 0:
             self.keep(profile.name, Checkpoint(seq, ProfileState.of(profile)))
 
-    def before(self, profile: str, seq: int) -> Checkpoint | None:
-        """The newest checkpoint of a profile before an event; later ones are dropped."""
-        kept = [checkpoint for checkpoint in self._kept.get(profile, []) if checkpoint.seq < seq]
-        self._kept[profile] = kept
+    def before(self, name: str, seq: int) -> Checkpoint | None:
+        """Return the newest checkpoint of a filter before an event, and drop later ones."""
+        kept = [checkpoint for checkpoint in self._kept.get(name, []) if checkpoint.seq < seq]
+        self._kept[name] = kept
         return kept[-1] if kept else None
 
-    def forget(self, profile: str) -> None:
-        """Drop the checkpoints of a profile."""
-        self._kept.pop(profile, None)
+    def forget(self, name: str) -> None:
+        """Drop the checkpoints of a filter."""
+        self._kept.pop(name, None)
 
 
 class StoreHistory:
-    """The past of profiles as the engine reads it, in one transaction."""
+    """The past of filters as the engine reads it, in one transaction."""
 
     def __init__(self, read: Reading, space: VectorSpace, checkpoints: Checkpoints) -> None:
         self._read = read
         self._space = space
         self._checkpoints = checkpoints
 
-    def find(self, profile: str, document: str) -> DocumentVector | None:
-        """The vector of a document that was retrieved or judged for the profile.
-
-        None without one.
-        """
-        row = self._row(profile)
-        if row is None:
+    def find(self, name: str, document: str) -> DocumentVector | None:
+        """Return the vector of a document that was retrieved or judged for the filter, if any."""
+        seq = self._created(name)
+        if seq is None:
             return None
-        rows = self._read.events(row.seq, profile=profile, document=document, kinds=CHANGES)
+        rows = self._read.events(seq, filter=name, document=document, kinds=CHANGES)
         return document_in(self._events(list(rows)), document)
 
     def before(self, event: TakenBack | Taught) -> tuple[ProfileState | None, Iterable[Event]]:
-        """A state of the profile without what the event takes back (None: its start), and all events after it."""
+        """Return a state without what the event takes back, and all events after that state.
+
+        None stands for the start of the filter.
+        """
         checkpoint = self._checkpoints.before(event.profile, self._seq_taken_back(event))
         if checkpoint is None:
             return None, self.of_profile(event.profile)
         return checkpoint.state, self.of_profile(event.profile, after=checkpoint.seq)
 
-    def of_profile(self, profile: str, after: int = 0) -> Iterator[Event]:
-        """The events of a profile in order, since it was created or after a number."""
-        row = self._row(profile)
-        if row is None:
+    def of_profile(self, name: str, after: int = 0) -> Iterator[Event]:
+        """Yield the events of a filter in order, since it was created or after a number."""
+        seq = self._created(name)
+        if seq is None:
             return
-        rows = self._read.events(max(after, row.seq), profile=profile, kinds=CHANGES)
-        while page := list(islice(rows, _PAGE)):
+        rows = self._read.events(max(after, seq), filter=name, kinds=CHANGES)
+        while page := list(islice(rows, _PAGE_EVENTS)):
             yield from self._events(page)
 
-    def _row(self, profile: str) -> ProfileRow | None:
-        return self._read.profile(profile) or self._read.profile(profile, deleted=True)
+    def _created(self, name: str) -> int | None:
+        """Return the number of the event that created a filter."""
+        row = self._read.filter(name) or self._read.filter(name, deleted=True)
+        return None if row is None else row.seq
 
     def _events(self, rows: list[EventRow]) -> Iterator[Event]:
-        """Rows of the log as events of the engine."""
+        """Yield the events of the engine that rows of the log hold."""
         arrivals = self._read.arrivals(str(row.document) for row in rows if row.kind == RETRIEVED)
         for row in rows:
             if row.kind == RETRIEVED:
@@ -166,35 +156,36 @@ class StoreHistory:
                 yield from _engine_events(row, self._space)
 
     def _seq_taken_back(self, event: TakenBack | Taught) -> int:
-        """The number of the newest event that gave what this one takes back.
+        """Return the number of the newest event that gave what this one takes back.
 
-        0 if it is not recent.
+        It is 0 if that event is not recent.
         """
-        document, kinds = (
-            (None, (TAUGHT,)) if isinstance(event, Taught) else (event.id, (JUDGED, TAKEN_BACK))
-        )
-        rows = self._read.events(
-            profile=event.profile, document=document, kinds=kinds, limit=_RECENT, newest_first=True
-        )
-        return next(
-            (
-                row.seq
-                for row in rows
-                if any(_gives(record, event) for record in row.payload["engine"])
-            ),
-            0,
-        )
+        document = None
+        kinds: tuple[str, ...] = (TAUGHT,)
+        if isinstance(event, TakenBack):
+            document = event.id
+            kinds = (JUDGED, TAKEN_BACK)
+        for row in self._read.events(
+            filter=event.profile,
+            document=document,
+            kinds=kinds,
+            limit=_RECENT_EVENTS,
+            newest_first=True,
+        ):
+            if any(_gives(record, event) for record in row.payload["engine"]):
+                return row.seq
+        return 0
 
 
 def _gives(record: dict[str, Any], event: TakenBack | Taught) -> bool:
-    """Whether a record of the log gave what an event takes back."""
+    """Return whether a record of the log gave what an event takes back."""
     if isinstance(event, Taught):
         return bool(record["event"] == "taught" and record["word"] == event.word)
     return bool(record["event"] == "judged")
 
 
 def replay(engine: FilterEngine, read: Reading, checkpoints: Checkpoints, after: int = 0) -> int:
-    """Apply the events after a number to an engine; returns the number of the last event."""
+    """Apply the events after a number to an engine; return the number of the last event."""
     replaying = _LogReplay(engine, checkpoints)
     last = after
     for row in read.events(after):
@@ -217,7 +208,9 @@ class _LogReplay(Replay):
 
     def apply_row(self, row: EventRow) -> None:
         """Apply one row."""
-        space, name, document = self._engine.space, str(row.profile), str(row.document)
+        space = self._engine.space
+        name = str(row.filter)
+        document = str(row.document)
         if row.kind in (COUNTED, CREATED):
             # A log without it is from before scripts without spaces were split.
             space.unspaced = row.payload.get("unspaced", "words")
@@ -230,17 +223,16 @@ class _LogReplay(Replay):
         elif row.kind == CREATED:
             add_described(self._engine, row.payload["definition"])
         elif row.kind == IMPORTED:
-            install_profile(self._engine, name, row.payload["model"])
+            install_filter(self._engine, name, row.payload["model"])
         elif row.kind == DELETED:
             self.remove_profile(name)
             self._checkpoints.forget(name)
         elif row.kind == RETRIEVED:
-            own = (
-                "words" in row.payload
-            )  # retrieved when the profile was created, long after it arrived
-            vector = (
-                recorded_vector(document, row.payload, space) if own else self._arrived[document]
-            )
+            if "words" in row.payload:
+                # Retrieved when the filter was created, long after the document arrived.
+                vector = recorded_vector(document, row.payload, space)
+            else:
+                vector = self._arrived[document]
             self.apply(_retrieved(row, vector))
         else:
             for event in _engine_events(row, space):
@@ -248,7 +240,7 @@ class _LogReplay(Replay):
 
 
 def _retrieved(row: EventRow, vector: DocumentVector) -> Retrieved:
-    return Retrieved(str(row.profile), vector, row.payload["why"])
+    return Retrieved(str(row.filter), vector, row.payload["why"])
 
 
 def _engine_events(row: EventRow, space: VectorSpace) -> list[Event]:
@@ -258,28 +250,27 @@ def _engine_events(row: EventRow, space: VectorSpace) -> list[Event]:
 def vector_records(
     vectors: Sequence[DocumentVector], space: VectorSpace
 ) -> dict[str, dict[str, Any]]:
-    """Vectors as JSON can hold them, by the id of their document.
+    """Return vectors as JSON can hold them, by the id of their document.
 
-    By words, so that they do not depend on columns.
+    They are kept by words, so that they do not depend on columns.
     """
     if not vectors:
         return {}
-    words = space.words_of(np.concatenate([vector.columns for vector in vectors]))
-    ends = np.cumsum([len(vector) for vector in vectors]).tolist()
-    spans = zip(vectors, [0, *ends[:-1]], ends, strict=True)
+    # One lookup for the words of all vectors is much faster than one per vector.
+    words = iter(space.words_of(np.concatenate([vector.columns for vector in vectors])))
     return {
-        vector.id: {"words": words[a:b], "weights": vector.weights.tolist()}
-        for vector, a, b in spans
+        vector.id: {
+            "words": list(islice(words, len(vector))),
+            "weights": vector.weights.tolist(),
+        }
+        for vector in vectors
     }
 
 
 def known_vector(
     document: DocumentRow, payload: dict[str, Any], space: VectorSpace
 ) -> DocumentVector:
-    """The vector of a document over words that have columns, from the log or from its text.
-
-    Nothing changes.
-    """
+    """Return the vector of a document over words that have columns, from the log or its text."""
     if "words" in payload:
         return recorded_vector(document.id, payload, space)
     return space.known_vector(document.id, f"{document.title}\n{document.text}")

@@ -7,15 +7,13 @@ from typing import Annotated, Any, Literal
 from fastapi import Path
 from pydantic import BaseModel, Field, StringConstraints
 
-from bayesift.service.schemas import Name, Strength, Text, Word, _In
+from bayesift.screening.review_log import Stage, Status, Verdict
+from bayesift.service.schemas import AnswerBody, Name, RequestBody, Strength, Text, Word
 
 _Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
 ReviewId = Annotated[_Id, Path(description="Id of the review.")]
 RecordId = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,9}$")]
 RecordName = Annotated[RecordId, Path(description="Number of the record.")]
-Verdict = Literal["included", "excluded", "maybe"]
-Stage = Literal["abstract", "full text"]
-Status = Literal["open", "waiting", "conflict", "included", "excluded", "maybe"]
 Outcome = Literal["included", "excluded", "maybe", "open"]
 Reason = Annotated[Text, StringConstraints(min_length=1, max_length=200)]
 _Long = Annotated[Text, StringConstraints(max_length=20_000)]
@@ -24,8 +22,8 @@ _Keys = Annotated[
 ]
 
 
-class SettingsIn(_In):
-    """What is looked for and how it is screened; what is left out stays as it is."""
+class SettingsIn(RequestBody):
+    """What is sought and how it is screened; what is left out stays as it is."""
 
     query: Annotated[Text, StringConstraints(max_length=5_000)] | None = None
     criteria: _Long | None = None
@@ -34,7 +32,7 @@ class SettingsIn(_In):
     full_texts: bool | None = None
 
 
-class ReviewRecordsIn(_In):
+class ReviewRecordsIn(RequestBody):
     """Records of another review: all, or those with an outcome; with their decisions if wanted."""
 
     review: _Id
@@ -42,23 +40,23 @@ class ReviewRecordsIn(_In):
     decisions: bool = False
 
 
-class StreamRecordsIn(_In):
-    """Documents that came in as a stream: the newest, or those a profile retrieved, or that were judged relevant."""
+class StreamRecordsIn(RequestBody):
+    """Documents of the stream: the newest, those a filter retrieved, or those judged relevant."""
 
-    profile: Name | None = None
+    filter: Name | None = None
     relevant: bool = False
     decisions: bool = False
     limit: Annotated[int, Field(ge=1, le=200_000)] = 20_000
 
 
-class PreviewIn(_In):
+class PreviewIn(RequestBody):
     """What was uploaded or chosen."""
 
     uploads: _Keys
 
 
 class ReviewIn(PreviewIn):
-    """A review to begin from what was uploaded or chosen."""
+    """A review to begin from uploads."""
 
     name: Name
     settings: SettingsIn = SettingsIn()
@@ -66,14 +64,14 @@ class ReviewIn(PreviewIn):
     take_decisions: bool = True
 
 
-class ReviewChange(_In):
+class ReviewChange(RequestBody):
     """Changes of a review."""
 
     name: Name | None = None
     settings: SettingsIn | None = None
 
 
-class DecisionIn(_In):
+class DecisionIn(RequestBody):
     """A decision on a record, or how a conflict is resolved."""
 
     record: RecordId
@@ -83,13 +81,13 @@ class DecisionIn(_In):
     seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] | None = None
 
 
-class NoteIn(_In):
+class NoteIn(RequestBody):
     """A note on a record."""
 
     text: Annotated[_Long, StringConstraints(min_length=1)]
 
 
-class TagsIn(_In):
+class TagsIn(RequestBody):
     """The tags of a record."""
 
     tags: Annotated[
@@ -97,14 +95,14 @@ class TagsIn(_In):
     ]
 
 
-class FullTextIn(_In):
-    """Where a full text is: a link or the name of a file; "" for nowhere."""
+class FullTextIn(RequestBody):
+    """Where a full text is: a link or the name of a file; "" if it is not known."""
 
     place: Annotated[Text, StringConstraints(max_length=500, strip_whitespace=True)]
 
 
 class RecordQuery(BaseModel):
-    """Which records to list: those that hold all words of the search, with a status in a stage and a tag."""
+    """Which records to list: by the words of a search, by status in a stage, and by tag."""
 
     search: Annotated[str, StringConstraints(max_length=200)] = ""
     status: Status | None = None
@@ -114,22 +112,40 @@ class RecordQuery(BaseModel):
     limit: Annotated[int, Field(ge=1, le=500)] = 50
 
 
-class JoinIn(_In):
+class JoinIn(RequestBody):
     """Records that are the same publication as another one."""
 
     records: Annotated[list[RecordId], Field(min_length=1, max_length=20)]
 
 
-class WordsIn(_In):
+class WordsIn(RequestBody):
     """Words that speak for relevance, or against it (below 0)."""
 
     words: Annotated[dict[Word, Strength], Field(max_length=200)]
 
 
-class StopIn(_In):
+class StopIn(RequestBody):
     """Why the screening ends."""
 
     reason: Annotated[_Long, StringConstraints(min_length=1)]
+
+
+class ReferenceOut(AnswerBody):
+    """A bibliographic record."""
+
+    title: str
+    abstract: str
+    authors: list[str]
+    year: int | None
+    journal: str
+    volume: str
+    issue: str
+    pages: str
+    doi: str
+    pmid: str
+    url: str
+    keywords: list[str]
+    file: str
 
 
 class FileOut(BaseModel):
@@ -146,26 +162,8 @@ class FileOut(BaseModel):
     first: list[ReferenceOut] = []
 
 
-class ReferenceOut(BaseModel):
-    """A bibliographic record."""
-
-    title: str
-    abstract: str = ""
-    authors: list[str] = []
-    year: int | None = None
-    journal: str = ""
-    volume: str = ""
-    issue: str = ""
-    pages: str = ""
-    doi: str = ""
-    pmid: str = ""
-    url: str = ""
-    keywords: list[str] = []
-    file: str = ""
-
-
 class DuplicateOut(BaseModel):
-    """Records of one publication, or that may be."""
+    """Records that are, or may be, of one publication."""
 
     records: list[ReferenceOut]
     probability: float | None = None
@@ -183,14 +181,14 @@ class PreviewOut(BaseModel):
 
 
 class MoreReadingOut(BaseModel):
-    """How many further records without a find it takes to reach a probability."""
+    """How many further irrelevant records in a row it takes to reach a probability."""
 
     probability: float
     records: int
 
 
 class GaugeOut(BaseModel):
-    """What is left, with a 95% interval; only the sentence where it cannot be told."""
+    """What is left, with a 95% interval; only the sentence if there is no estimate yet."""
 
     sentence: str
     found: int | None = None
@@ -242,13 +240,13 @@ class ReviewRowOut(BaseModel):
     name: str
     created_at: str
     created_by: str
-    records: int
-    decided: int
-    conflicts: int
+    records: int = 0
+    decided: int = 0
+    conflicts: int = 0
     deleted_at: str = ""
 
 
-class DecisionOut(BaseModel):
+class ReviewerDecisionOut(BaseModel):
     """A decision that holds."""
 
     by: str
@@ -258,7 +256,7 @@ class DecisionOut(BaseModel):
     resolved: bool = False
 
 
-class NoteOut(BaseModel):
+class NoteOut(AnswerBody):
     """A note."""
 
     by: str
@@ -267,7 +265,7 @@ class NoteOut(BaseModel):
 
 
 class RecordOut(BaseModel):
-    """A record as a reviewer sees it: what others decided only once that is not blind any more."""
+    """A record as a reviewer sees it; decisions of others are hidden while they are blind."""
 
     id: str
     reference: ReferenceOut
@@ -277,7 +275,7 @@ class RecordOut(BaseModel):
     rank: int
     probability: float
     mine: Verdict | None
-    decisions: list[DecisionOut]
+    decisions: list[ReviewerDecisionOut]
     hidden: int
     notes: list[NoteOut]
     tags: list[str]
@@ -300,7 +298,7 @@ class RecordRowOut(BaseModel):
 
 
 class RecordsOut(BaseModel):
-    """A page of records, and how many there are."""
+    """A page of records, and the number of all."""
 
     total: int
     records: list[RecordRowOut]
@@ -316,7 +314,7 @@ class NextOut(BaseModel):
 class AgreementOut(BaseModel):
     """Agreement of reviewers on the records of a stage that several decided on.
 
-    None where it is not defined.
+    A measure is None where it is not defined.
     """
 
     stage: Stage
@@ -347,6 +345,3 @@ class StatisticsOut(BaseModel):
     reviewers: list[ReviewerOut]
     curve: list[tuple[int, int]]
     methods: str
-
-
-FileOut.model_rebuild()

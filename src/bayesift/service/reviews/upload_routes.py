@@ -1,7 +1,4 @@
-"""Routes that gather the records of a new review: from files, from another review, from the stream.
-
-And a preview.
-"""
+"""Routes that gather the records of a new review, from files, a review or the stream."""
 
 from __future__ import annotations
 
@@ -13,18 +10,18 @@ from fastapi import APIRouter, Request
 
 from bayesift.datasets.references import ReferenceList
 from bayesift.screening import Duplicates, find_duplicates
-from bayesift.service import review_schemas as schemas
-from bayesift.service import reviews
-from bayesift.service.access import Person, Reviewer
-from bayesift.service.exports import FILE_BODY
-from bayesift.service.review_pages import reference_out
+from bayesift.service.access.callers import Person, Reviewer
+from bayesift.service.files import FILE_BODY
+from bayesift.service.reviews import schemas
+from bayesift.service.reviews.schemas import ReferenceOut
+from bayesift.service.reviews.uploads import Upload, read_upload, review_records, stream_records
 from bayesift.service.runtime import Service, TheService
 from bayesift.service.schemas import FileName
-from bayesift.service.uploads import Upload, read_upload, review_records, stream_records
 
 router = APIRouter(prefix="/api/uploads", tags=["reviews"])
 
-_SHOWN = 5
+_SHOWN_RECORDS = 5
+_SHOWN_PROBLEMS = 20
 _SHOWN_DUPLICATES = 50
 
 
@@ -44,7 +41,7 @@ async def choose_review(
     """Choose records of another review, as if they came in a file."""
 
     def chosen() -> ReferenceList:
-        with reviews.reading(service, body.review) as opened:
+        with service.live.reviews.reading(body.review) as opened:
             return review_records(opened.log, opened.row.name, body.only, decisions=body.decisions)
 
     return await _kept(service, person, chosen)
@@ -54,15 +51,15 @@ async def choose_review(
 async def choose_documents(
     body: schemas.StreamRecordsIn, person: Reviewer, service: TheService
 ) -> schemas.FileOut:
-    """Choose documents that came in as a stream, as if they came in a file."""
+    """Choose documents of the stream, as if they came in a file."""
 
     def chosen() -> ReferenceList:
         options = {"relevant": body.relevant, "decisions": body.decisions}
-        if body.profile is None:
+        if body.filter is None:
             with service.store.reading() as read:
                 return stream_records(read, None, body.limit, **options)
-        with service.stored_profile(body.profile) as (read, profile):
-            return stream_records(read, profile, body.limit, **options)
+        with service.stored_filter(body.filter) as (read, row):
+            return stream_records(read, row, body.limit, **options)
 
     return await _kept(service, person, chosen)
 
@@ -82,8 +79,11 @@ async def _kept(
         records=file.records,
         refused=file.refused,
         notes=[str(replace(note, option=None)) for note in file.notes],
-        problems=[f"line {problem.line}: {problem.message}" for problem in found.problems[:20]],
-        first=[reference_out(reference) for reference in found[:_SHOWN]],
+        problems=[
+            f"line {problem.line}: {problem.message}"
+            for problem in found.problems[:_SHOWN_PROBLEMS]
+        ],
+        first=[ReferenceOut.model_validate(each) for each in found[:_SHOWN_RECORDS]],
     )
 
 
@@ -91,16 +91,15 @@ async def _kept(
 async def preview(
     body: schemas.PreviewIn, person: Reviewer, service: TheService
 ) -> schemas.PreviewOut:
-    """What a review of these records would hold, and the duplicates among them."""
+    """Show what a review of these records would hold, and the duplicates among them."""
     references = service.uploads.take(person.name, body.uploads)
     found: Duplicates = await service.share(
         object(), partial(find_duplicates, references.references)
     )
 
-    def shown(places: Iterable[int], probability: float | None = None) -> schemas.DuplicateOut:
-        return schemas.DuplicateOut(
-            records=[reference_out(references[place]) for place in places], probability=probability
-        )
+    def shown(indices: Iterable[int], probability: float | None = None) -> schemas.DuplicateOut:
+        records = [ReferenceOut.model_validate(references[index]) for index in indices]
+        return schemas.DuplicateOut(records=records, probability=probability)
 
     joined = [group for group in found.groups if len(group) > 1]
     return schemas.PreviewOut(

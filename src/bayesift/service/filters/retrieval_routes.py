@@ -1,4 +1,4 @@
-"""Routes that list what a profile retrieved, as JSON or as a stream of server-sent events."""
+"""Routes that list what a filter retrieved, as JSON or as a stream of server-sent events."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from fastapi import APIRouter, Header, Query
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
-from bayesift.service import event_log
-from bayesift.service.access import Reader
+from bayesift.service.access.callers import Reader
 from bayesift.service.db.tables import EventRow, column_values
 from bayesift.service.errors import BusyError, NotFoundError
+from bayesift.service.filters import event_log
+from bayesift.service.filters.schemas import FilterName, Limit, RetrievalEntry, RetrievalsOut
 from bayesift.service.runtime import Service, TheService
-from bayesift.service.schemas import DecisionEntry, DecisionsOut, Limit, ProfileName
 
-router = APIRouter(prefix="/api/profiles/{name}/decisions", tags=["decisions"])
+router = APIRouter(prefix="/api/filters/{name}/retrieved", tags=["retrieved"])
 
-_HEARTBEAT = 15.0
-_PAGE = 200
+_HEARTBEAT_SECONDS = 15.0
+_PAGE_EVENTS = 200
+_MAX_SEQ = 2**53  # the largest whole number of JavaScript
 _SHOWN = (event_log.RETRIEVED, event_log.JUDGED, event_log.TAKEN_BACK)
 _EVENT_STREAM: dict[int | str, dict[str, Any]] = {
     200: {
@@ -29,10 +30,10 @@ _EVENT_STREAM: dict[int | str, dict[str, Any]] = {
         "description": "Events as they happen.",
     }
 }
-After = Annotated[int, Query(ge=0, le=2**53, description="Only events after this number.")]
+After = Annotated[int, Query(ge=0, le=_MAX_SEQ, description="Only events after this number.")]
 Newest = Annotated[
     int | None,
-    Query(ge=0, le=2**53, description="Only events after this number; default: only new ones."),
+    Query(ge=0, le=_MAX_SEQ, description="Only events after this number; default: only new ones."),
 ]
 OpenFor = Annotated[
     float, Query(ge=0, le=86_400, description="Seconds after which the stream ends.")
@@ -40,37 +41,37 @@ OpenFor = Annotated[
 
 
 @router.get("")
-def list_decisions(
-    name: ProfileName, person: Reader, service: TheService, after: After = 0, limit: Limit = 100
-) -> DecisionsOut:
-    """Retrieved documents, in order."""
+def list_retrieved(
+    name: FilterName, person: Reader, service: TheService, after: After = 0, limit: Limit = 100
+) -> RetrievalsOut:
+    """List the retrieved documents, in order."""
     rows = _past(service, name, after, (event_log.RETRIEVED,), limit)
-    return DecisionsOut(
-        decisions=[_decision(row) for row in rows], next=rows[-1].seq if rows else after
-    )
+    last = rows[-1].seq if rows else after
+    return RetrievalsOut(retrieved=[_retrieval(row) for row in rows], next=last)
 
 
 @router.get("/events", response_class=StreamingResponse, responses=_EVENT_STREAM)
-async def stream_decisions(
-    name: ProfileName,
+async def stream_retrieved(
+    name: FilterName,
     person: Reader,
     service: TheService,
     after: Newest = None,
     open_for: OpenFor = 3_600.0,
     last_event_id: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> StreamingResponse:
-    """Retrieved documents and judgements as they happen: events `decision` and `judgement`.
+    """Stream retrieved documents and judgements as they happen.
 
-    The id is the number.
+    The events are called `retrieved` and `judgement`; the id is the number of the event.
     """
-    if service.open_streams.total() >= service.settings.streams:
+    settings = service.settings
+    if service.open_streams.total() >= settings.streams:
         raise BusyError("too many streams are open", seconds=10)
-    if service.open_streams[person.name] >= service.settings.streams_per_person:
+    if service.open_streams[person.name] >= settings.streams_per_person:
         raise BusyError(
-            f"you have {service.settings.streams_per_person} streams open; close one", seconds=10
+            f"you have {settings.streams_per_person} streams open; close one", seconds=10
         )
     if last_event_id is not None and last_event_id.isdecimal():
-        after = min(int(last_event_id), 2**53)
+        after = min(int(last_event_id), _MAX_SEQ)
     start = service.live.seq if after is None else after
     await run_in_threadpool(_past, service, name, start, _SHOWN, 1)
     return StreamingResponse(
@@ -81,22 +82,22 @@ async def stream_decisions(
 async def _events(
     service: Service, user: str, name: str, after: int, open_for: float
 ) -> AsyncIterator[str]:
-    """Events after a number and new ones, until the stream ends."""
+    """Yield events after a number and new ones, until the stream ends."""
     service.open_streams[user] += 1
     end = time.monotonic() + open_for
     try:
         yield "retry: 2000\n\n"
         while True:
-            rows = await run_in_threadpool(_past, service, name, after, _SHOWN, _PAGE)
+            rows = await run_in_threadpool(_past, service, name, after, _SHOWN, _PAGE_EVENTS)
             for row in rows:
                 yield _sent(row)
                 after = row.seq
             left = end - time.monotonic()
-            if len(rows) == _PAGE:
+            if len(rows) == _PAGE_EVENTS:
                 continue
             if service.closing or left <= 0:
                 return
-            if not await service.commits.wait(min(_HEARTBEAT, left)):
+            if not await service.commits.wait(min(_HEARTBEAT_SECONDS, left)):
                 yield ": still here\n\n"
     except NotFoundError:
         return
@@ -105,25 +106,24 @@ async def _events(
 
 
 def _past(
-    service: Service, name: str, after: int, wanted: tuple[str, ...], limit: int
+    service: Service, name: str, after: int, kinds: tuple[str, ...], limit: int
 ) -> list[EventRow]:
-    with service.stored_profile(name) as (read, profile):
-        return list(read.events(max(after, profile.seq), profile=name, kinds=wanted, limit=limit))
+    with service.stored_filter(name) as (read, row):
+        return list(read.events(max(after, row.seq), filter=name, kinds=kinds, limit=limit))
 
 
-def _decision(row: EventRow) -> DecisionEntry:
-    return DecisionEntry(**column_values(row), **row.payload)
+def _retrieval(row: EventRow) -> RetrievalEntry:
+    return RetrievalEntry(**column_values(row), **row.payload)
 
 
 def _sent(row: EventRow) -> str:
     if row.kind == event_log.RETRIEVED:
-        return f"event: decision\nid: {row.seq}\ndata: {_decision(row).model_dump_json()}\n\n"
-    relevant, conflict = row.payload.get("relevant"), row.payload.get("conflict", False)
+        return f"event: retrieved\nid: {row.seq}\ndata: {_retrieval(row).model_dump_json()}\n\n"
     data = {
         "document": row.document,
-        "relevant": relevant,
+        "relevant": row.payload.get("relevant"),
         "user": row.user,
         "at": row.at,
-        "conflict": conflict,
+        "conflict": row.payload.get("conflict", False),
     }
     return f"event: judgement\nid: {row.seq}\ndata: {json.dumps(data)}\n\n"

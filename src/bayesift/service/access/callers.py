@@ -17,7 +17,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Literal
 from urllib.parse import urlsplit
@@ -25,14 +25,8 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request
 
 from bayesift.service.db.database import Store
-from bayesift.service.db.tables import SessionRow, UserRow, Writing
-from bayesift.service.errors import (
-    BusyError,
-    ConflictError,
-    NotAllowedError,
-    NotFoundError,
-    UnknownCallerError,
-)
+from bayesift.service.db.tables import SessionRow
+from bayesift.service.errors import BusyError, NotAllowedError, UnknownCallerError
 from bayesift.service.live import now
 
 if TYPE_CHECKING:
@@ -61,7 +55,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class BrowserSession:
     """A browser session of a person."""
 
     person: Person
@@ -94,7 +88,7 @@ class People:
         self._by_token = {user.token: Person(user.name, user.role) for user in users}  # type: ignore[arg-type]
         names = {person.name: person for person in self._by_token.values()}
         self._sessions = {
-            row.key: Session(names[row.user], row.csrf, row.until)
+            row.key: BrowserSession(names[row.user], row.csrf, row.until)
             for row in sessions
             if row.user in names
         }
@@ -103,7 +97,7 @@ class People:
         """The owner of a token."""
         return self._by_token.get(digest(token))
 
-    def of_cookie(self, cookie: str) -> Session | None:
+    def of_cookie(self, cookie: str) -> BrowserSession | None:
         """The session of a cookie; None when it has expired."""
         session = self._sessions.get(digest(cookie))
         return None if session is None or session.until < now() else session
@@ -125,45 +119,6 @@ class People:
     def names(self) -> set[str]:
         """The names of all users."""
         return {person.name for person in self._by_token.values()}
-
-
-def add_user(tx: Writing, name: str, role: Role) -> str:
-    """Add a user; returns the token, which is not stored."""
-    if any(user.name == name for user in tx.users()):
-        raise ConflictError(f"a user {name!r} already exists")
-    token = new_token()
-    tx.add([UserRow(name, role, digest(token), now())])
-    return token
-
-
-def reset_token(tx: Writing, name: str) -> str:
-    """Give a user a new token and end their sessions; returns the token, which is not stored."""
-    user = next((user for user in tx.users() if user.name == name), None)
-    if user is None:
-        raise NotFoundError(f"no user {name!r}")
-    token = new_token()
-    tx.put(replace(user, token=digest(token)))
-    tx.drop(SessionRow, user=name)
-    return token
-
-
-def claim_first_admin(tx: Writing, name: str) -> str:
-    """Give the first admin this name and a new token, which is not stored and is returned."""
-    if name == FIRST_ADMIN:
-        return reset_token(tx, name)
-    token = add_user(tx, name, "admin")
-    drop_user(tx, FIRST_ADMIN)
-    return token
-
-
-def drop_user(tx: Writing, name: str) -> None:
-    """Remove a user; the last admin cannot be removed."""
-    users = {user.name: user for user in tx.users()}
-    if name not in users:
-        raise NotFoundError(f"no user {name!r}")
-    if [user.name for user in users.values() if user.role == "admin"] == [name]:
-        raise ConflictError(f"{name!r} is the last admin")
-    tx.drop_user(name)
 
 
 def is_from_this_machine(request: Request) -> bool:

@@ -13,28 +13,28 @@ from pydantic import ValidationError
 from bayesift.errors import DataError
 from bayesift.filtering import Retrieved
 from bayesift.records import Document
-from bayesift.service import operations
-from bayesift.service.access import Admin, Person, Reviewer
+from bayesift.service.access.callers import Admin, Person, Reviewer
 from bayesift.service.errors import TooLargeError
-from bayesift.service.exports import FILE_BODY
-from bayesift.service.runtime import Service, TheService
-from bayesift.service.schemas import (
+from bayesift.service.files import FILE_BODY
+from bayesift.service.filters import operations
+from bayesift.service.filters.schemas import (
     BatchIn,
-    DecisionOut,
     DocumentIn,
     FileDocument,
     FileDocumentsOut,
-    FileName,
     ObservedOut,
     RetentionIn,
     RetentionOut,
+    RetrievalOut,
 )
-from bayesift.service.uploads import read_documents
+from bayesift.service.reviews.uploads import read_documents
+from bayesift.service.runtime import Service, TheService
+from bayesift.service.schemas import FileName
 
 router = APIRouter(prefix="/api", tags=["documents"])
 
 STREAM = "/api/documents/stream"
-_MOST_DECISIONS = 10_000
+_MAX_RETRIEVED = 10_000  # in one answer
 _LINES = {
     "requestBody": {
         "required": True,
@@ -50,7 +50,7 @@ _LINES = {
 @router.post("/documents")
 async def add_document(body: DocumentIn, person: Reviewer, service: TheService) -> ObservedOut:
     """Add a document."""
-    return await _observe(service, person, [body])
+    return await _observe(service, person, [body], ObservedOut(retrieved=[]))
 
 
 @router.post("/documents/batch")
@@ -61,13 +61,13 @@ async def add_documents(body: BatchIn, person: Reviewer, service: TheService) ->
         raise TooLargeError(
             f"at most {most:,} documents at once, got {len(body.documents):,}; or use {STREAM}"
         )
-    return await _observe(service, person, body.documents)
+    return await _observe(service, person, body.documents, ObservedOut(retrieved=[]))
 
 
 @router.post("/documents/stream", openapi_extra=_LINES)
 async def add_stream(request: Request, person: Reviewer, service: TheService) -> ObservedOut:
     """Add documents from JSON lines; those before an invalid line are added."""
-    total = ObservedOut(accepted=0, duplicates=0, decisions=[])
+    total = ObservedOut(retrieved=[])
     waiting: list[DocumentIn] = []
     number = 0
     try:
@@ -76,15 +76,15 @@ async def add_stream(request: Request, person: Reviewer, service: TheService) ->
             if line.strip():
                 waiting.append(_parsed(line, service))
             if len(waiting) >= service.settings.chunk:
-                _add(total, await _observe(service, person, waiting))
+                await _observe(service, person, waiting, total)
                 waiting = []
     except DataError as error:
-        _add(total, await _observe(service, person, waiting))
+        await _observe(service, person, waiting, total)
         kind = type(error) if isinstance(error, TooLargeError) else DataError
         raise kind(
             f"line {number}: {error}; {total.accepted:,} documents before it were added"
         ) from error
-    return _add(total, await _observe(service, person, waiting))
+    return await _observe(service, person, waiting, total)
 
 
 @router.post("/documents/read", openapi_extra=FILE_BODY)
@@ -118,39 +118,24 @@ async def purge(body: RetentionIn, person: Admin, service: TheService) -> Retent
 
 
 async def _observe(
-    service: Service, person: Person, documents: Sequence[DocumentIn]
+    service: Service, person: Person, documents: Sequence[DocumentIn], total: ObservedOut
 ) -> ObservedOut:
-    """Add documents, one transaction per chunk."""
+    """Add documents, one transaction per chunk, and count them in the total."""
     given = [_checked(document, service) for document in documents]
     sources = [document.source for document in documents]
-    total = ObservedOut(accepted=0, duplicates=0, decisions=[])
     size = service.settings.chunk
     for start in range(0, len(given), size):
-        part = given[start : start + size]
-        act = partial(operations.observe, documents=part, sources=sources[start : start + size])
+        part = slice(start, start + size)
+        act = partial(operations.observe, documents=given[part], sources=sources[part])
         observed = await service.do(person, act, queue="documents")
         service.metrics.documents.inc(observed.accepted)
         service.metrics.duplicates.inc(observed.duplicates)
         service.metrics.retrieved.inc(len(observed.retrieved))
-        shown = observed.retrieved[
-            : _MOST_DECISIONS + 1
-        ]  # one more than allowed shows that there are more
-        decisions = [_shown(event) for event in shown]
-        _add(
-            total,
-            ObservedOut(
-                accepted=observed.accepted, duplicates=observed.duplicates, decisions=decisions
-            ),
-        )
-    return total
-
-
-def _add(total: ObservedOut, part: ObservedOut) -> ObservedOut:
-    total.accepted += part.accepted
-    total.duplicates += part.duplicates
-    room = _MOST_DECISIONS - len(total.decisions)
-    total.more = total.more or part.more or len(part.decisions) > room
-    total.decisions += part.decisions[:room]
+        total.accepted += observed.accepted
+        total.duplicates += observed.duplicates
+        room = _MAX_RETRIEVED - len(total.retrieved)
+        total.more = total.more or len(observed.retrieved) > room
+        total.retrieved += [_shown(event) for event in observed.retrieved[:room]]
     return total
 
 
@@ -163,9 +148,9 @@ def _checked(document: DocumentIn, service: Service) -> Document:
     return Document(document.id, document.text, title=document.title)
 
 
-def _shown(event: Retrieved) -> DecisionOut:
-    return DecisionOut(
-        profile=event.profile,
+def _shown(event: Retrieved) -> RetrievalOut:
+    return RetrievalOut(
+        filter=event.profile,
         document=event.id,
         why=event.why,
         probability=event.probability,
@@ -174,7 +159,7 @@ def _shown(event: Retrieved) -> DecisionOut:
 
 
 async def _lines(request: Request, most: int) -> AsyncIterator[bytes]:
-    """The lines of a request body, as they arrive."""
+    """Yield the lines of a request body, as they arrive."""
     rest = b""
     async for piece in request.stream():
         *whole, rest = (rest + piece).split(b"\n")
@@ -191,14 +176,14 @@ def _parsed(line: bytes, service: Service) -> DocumentIn:
         document = DocumentIn.model_validate_json(line)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise DataError(f"{place}: {first['msg']}" if place else first["msg"]) from error
+        field = ".".join(map(str, first["loc"]))
+        raise DataError(f"{field}: {first['msg']}" if field else first["msg"]) from error
     _checked(document, service)
     return document
 
 
 def utc_time(text: str) -> str:
-    """A date or time as the log writes it; UTC unless it has a time zone."""
+    """Return a date or time as the log writes it; UTC unless it has a time zone."""
     try:
         given = datetime.fromisoformat(text)
         zoned = given.replace(tzinfo=UTC) if given.tzinfo is None else given.astimezone(UTC)

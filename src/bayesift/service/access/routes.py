@@ -6,33 +6,30 @@ from typing import Annotated
 
 from fastapi import APIRouter, Cookie, Path, Request, Response
 
-from bayesift.service.access import (
+from bayesift.service.access.callers import (
     COOKIE,
     FIRST_ADMIN,
     Admin,
     Person,
     TheCaller,
-    add_user,
-    claim_first_admin,
     digest,
-    drop_user,
     is_from_this_machine,
-    reset_token,
 )
-from bayesift.service.db.tables import SessionRow
-from bayesift.service.errors import NotAllowedError, UnknownCallerError
-from bayesift.service.live import now
-from bayesift.service.runtime import TheService
-from bayesift.service.schemas import (
+from bayesift.service.access.operations import add_user, claim_first_admin, drop_user, reset_token
+from bayesift.service.access.schemas import (
     FirstAdminIn,
     FirstStartOut,
-    Name,
     NewUserOut,
     SessionOut,
     TokenIn,
     UserIn,
     UserOut,
 )
+from bayesift.service.db.tables import SessionRow
+from bayesift.service.errors import NotAllowedError, UnknownCallerError
+from bayesift.service.live import now
+from bayesift.service.runtime import TheService
+from bayesift.service.schemas import Name
 
 sessions = APIRouter(prefix="/api/session", tags=["session"])
 users = APIRouter(prefix="/api/users", tags=["users"])

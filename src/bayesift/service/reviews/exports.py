@@ -1,24 +1,21 @@
-"""Files for people to take away and bring back: downloads, cells that a spreadsheet does not run, packed projects."""
+"""Files of a review: its records, everything that was done to it, and packed projects."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-import re
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
 
 from bayesift.datasets.references import Reference, write_references
 from bayesift.errors import DataError
 from bayesift.screening import Project, ReviewLog
 from bayesift.screening.project import RECORDS
-from bayesift.service.uploads import check_unpacked
+from bayesift.service.files import check_unpacked, guarded_cell
 
 MEDIA_TYPES = {
     "ris": "application/x-research-info-systems",
@@ -29,15 +26,8 @@ MEDIA_TYPES = {
     "xml": "application/xml",
     "jsonl": "application/x-ndjson",
 }
-BYTES: dict[str, Any] = {"type": "string", "format": "binary"}
-FILE_BODY = {
-    "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": BYTES}}}
-}
-# Spreadsheets skip white space and take full-width signs for plain ones.
-_FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r]")
-_HARMLESS = re.compile(r"[+-]?[\w.:/-]+\Z", re.ASCII)  # a number or a name, such as an id
 _PROJECT_FILES = ("project.json", RECORDS, "decisions.jsonl")
-_NO_PROJECT = (
+_NOT_A_PROJECT = (
     zipfile.BadZipFile,
     zlib.error,
     KeyError,
@@ -49,51 +39,20 @@ _NO_PROJECT = (
 )
 
 
-def guarded_cell(text: str) -> str:
-    """A cell with an apostrophe in front if a spreadsheet would run it as a formula.
-
-    Numbers and ids stay as they are.
-
-    Examples
-    --------
-    >>> [guarded_cell(text) for text in ("=1+1", "-2", "- a list", "plain")]
-    ["'=1+1", '-2', "'- a list", 'plain']
-    """
-    return f"'{text}" if _FORMULA.match(text) and not _HARMLESS.match(text) else text
-
-
-def attached(name: str) -> dict[str, str]:
-    """The headers of a download."""
-    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
-
-
-def file_answer(media_type: str) -> dict[int | str, dict[str, Any]]:
-    """How OpenAPI describes a download."""
-    return {200: {"content": {media_type: {"schema": BYTES}}, "description": "The file."}}
-
-
 def audit_csv(log: ReviewLog) -> str:
-    """Everything that people did to a review, in order."""
+    """Return everything that people did to a review, in order."""
     lines = io.StringIO()
     writer = csv.writer(lines)
     writer.writerow(["number", "at", "by", "what", "record", "details"])
     for number, event in enumerate(log.events, 1):
         details = json.dumps(dict(event.data), ensure_ascii=False) if event.type != "prior" else ""
-        writer.writerow(
-            [
-                number,
-                event.at,
-                guarded_cell(event.by),
-                event.type,
-                event.record,
-                guarded_cell(details),
-            ]
-        )
+        row = [number, event.at, guarded_cell(event.by), event.type, event.record]
+        writer.writerow([*row, guarded_cell(details)])
     return lines.getvalue()
 
 
 def records_file(references: Sequence[Reference], kind: str) -> bytes:
-    """Records as a file of a kind; no cell of a CSV file is run by a spreadsheet."""
+    """Return records as a file of a kind; cells of a CSV file are safe in a spreadsheet."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"records.{kind}"
         write_references(references, path)
@@ -108,17 +67,17 @@ def records_file(references: Sequence[Reference], kind: str) -> bytes:
     return target.getvalue().encode()
 
 
-def packed_project(place: Path) -> bytes:
-    """The project in a folder as an archive."""
+def packed_project(folder: Path) -> bytes:
+    """Pack the project in a folder into an archive."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in _PROJECT_FILES:
-            archive.write(place / file, file)
+            archive.write(folder / file, file)
     return stream.getvalue()
 
 
 def unpacked_project(content: bytes) -> tuple[Project, bytes]:
-    """The project of an archive, and its records as they are stored.
+    """Return the project of an archive, and its records as they are stored.
 
     Its files may be in one folder of the archive.
     """
@@ -132,11 +91,11 @@ def unpacked_project(content: bytes) -> tuple[Project, bytes]:
                     if not entry.is_dir()
                 }
                 if any(name not in found for name in _PROJECT_FILES):
-                    raise DataError("this archive holds no project of a review")
+                    raise DataError("this archive does not hold the project of a review")
                 for name in _PROJECT_FILES:
                     (Path(folder) / name).write_bytes(archive.read(found[name]))
             return Project(folder), (Path(folder) / RECORDS).read_bytes()
         except DataError as error:
             raise DataError(error.message) from error
-        except _NO_PROJECT as error:
-            raise DataError("this file is no project of a review, or it is damaged") from error
+        except _NOT_A_PROJECT as error:
+            raise DataError("this file is not the project of a review, or it is damaged") from error
