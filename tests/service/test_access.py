@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from bayesift.service import Service
+from bayesift.service import runtime
 from bayesift.service.access.callers import Person
 from bayesift.service.access.operations import add_user
 from bayesift.service.filters.retrieval_routes import _events
@@ -178,7 +178,7 @@ def test_the_first_admin_is_set_up_once_and_on_this_machine_only(tmp_path, datab
 @pytest.mark.parametrize("way", ["bearer", "session", "proxy", "late", "other people"])
 def test_nobody_is_set_up_after_somebody_came(tmp_path, monkeypatch, way):
     if way == "late":
-        monkeypatch.setattr(Service, "_FIRST_START_SECONDS", 0.0)
+        monkeypatch.setattr(runtime, "_FIRST_START_SECONDS", 0.0)
     with running(tmp_path, proxy="127.0.0.1" if way == "proxy" else None) as service:
         here = caller(service)
         if way == "bearer":

@@ -188,7 +188,7 @@ def test_a_header_that_does_not_end_is_not_waited_for(clients, monkeypatch, befo
 
 def test_a_body_that_does_not_come_is_not_waited_for(clients, monkeypatch):
     monkeypatch.setattr(app, "_BODY_SECONDS", 0.2)
-    monkeypatch.setattr(app, "_SLOWEST", 10**9)
+    monkeypatch.setattr(app, "_SLOWEST_BYTES_PER_SECOND", 10**9)
     token = clients.service.first_token.encode()
     head = (
         b"POST /api/documents HTTP/1.1\r\nHost: x\r\nContent-Length: 3000\r\nAuthorization: Bearer "

@@ -246,7 +246,7 @@ values = st.one_of(
 def test_whatever_is_written_comes_back(store, payload, title):
     with store.writing() as tx:
         seq = tx.last_seq() + 1
-        tx.append([EventRow(seq, seq, NOON, "ada", "seen", None, title or "x", payload)])
+        tx.append([EventRow(seq, seq, NOON, "ada", "seen", None, None, title or "x", payload)])
         tx.add([DocumentRow(f"{seq}", seq, NOON, title, title, purged=False)])
     with store.reading() as read:
         assert next(iter(read.events(seq - 1))).payload == payload

@@ -93,7 +93,7 @@ async function problemOf(response) {
 }
 
 const part = encodeURIComponent;
-const of = name => `profiles/${part(name)}`;
+const of = name => `filters/${part(name)}`;
 const get = (path, signal) => request("GET", path, { signal });
 const post = (path, body) => request("POST", path, { body });
 
@@ -108,13 +108,13 @@ export const api = {
   addUser: (name, role) => post("users", { name, role }),
   removeUser: name => request("DELETE", `users/${part(name)}`),
 
-  profiles: signal => get("profiles", signal),
-  profile: (name, signal) => get(of(name), signal),
-  addProfile: definition => post("profiles", definition),
+  filters: signal => get("filters", signal),
+  filter: (name, signal) => get(of(name), signal),
+  addFilter: definition => post("filters", definition),
   pause: (name, paused) => request("PATCH", of(name), { body: { paused } }),
-  removeProfile: name => request("DELETE", of(name)),
-  importProfile: (file, name) =>
-    request("POST", `profiles/import${name ? `?name=${part(name)}` : ""}`, { body: file, type: "application/octet-stream" }),
+  removeFilter: name => request("DELETE", of(name)),
+  importFilter: (file, name) =>
+    request("POST", `filters/import${name ? `?name=${part(name)}` : ""}`, { body: file, type: "application/octet-stream" }),
 
   queue: (name, limit, signal) => get(`${of(name)}/queue?limit=${limit}`, signal),
   explanation: (name, id, signal) => get(`${of(name)}/documents/${part(id)}`, signal),
@@ -162,6 +162,6 @@ export const api = {
 
   readDocuments: (file, signal) => request("POST", `documents/read?name=${part(file.name)}`, { body: file, type: "application/octet-stream", signal }),
   addDocuments: (documents, signal) => request("POST", "documents/batch", { body: { documents }, signal }),
-  eventsOf: name => `api/${of(name)}/decisions/events`,
+  eventsOf: name => `api/${of(name)}/retrieved/events`,
   exportOf: (name, what) => `api/${of(name)}/export/${what}`,
 };

@@ -4,13 +4,13 @@ import { api, ping } from "./api.js";
 
 const FIRST_WAIT = 1000;
 const LONGEST_WAIT = 30_000;
-const KINDS = ["decision", "judgement", "message"];
+const KINDS = ["retrieved", "judgement", "message"];
 
 /** Call `onEvent(kind, data)` for every event of a filter until the signal is aborted; `onOpen` after each (re)connection. */
-export function follow(profile, { onEvent, onOpen, signal }) {
+export function follow(filter, { onEvent, onOpen, signal }) {
   let source = null, timer = null, wait = FIRST_WAIT;
   const open = () => {
-    source = new EventSource(api.eventsOf(profile));
+    source = new EventSource(api.eventsOf(filter));
     source.addEventListener("open", () => { wait = FIRST_WAIT; onOpen?.(); });
     for (const kind of KINDS) source.addEventListener(kind, event => onEvent(kind, JSON.parse(event.data)));
     source.addEventListener("error", () => {

@@ -5,27 +5,27 @@ import { button, byId, h, notify, written } from "./dom.js";
 import { drawHeader } from "./header.js";
 import { openHelpByKey } from "./help.js";
 import { openOutbox, outcomes, sendNow } from "./outbox.js";
-import { conflictsView } from "./views/conflicts.js";
-import { documentView } from "./views/document.js";
-import { addDocumentsView } from "./views/add_documents.js";
-import { judgementsView } from "./views/judgements.js";
-import { wordsView } from "./views/words.js";
-import { newFilterView } from "./views/new_filter.js";
-import { overviewView } from "./views/overview.js";
-import { filtersView } from "./views/filters.js";
-import { reviewView } from "./views/review.js";
-import { signInView } from "./views/sign_in.js";
-import { topicsView } from "./views/topics.js";
-import { usersView } from "./views/users.js";
-import { newReviewView } from "./views/new_review.js";
-import { recordsView, recordView, reviewConflictsView } from "./views/records.js";
-import { reviewNumbersView, reviewSettingsView } from "./views/review_numbers.js";
-import { reviewsView } from "./views/reviews.js";
-import { screeningView } from "./views/screening.js";
+import { conflictsView } from "./views/filters/conflicts.js";
+import { documentView } from "./views/filters/document.js";
+import { addDocumentsView } from "./views/filters/add_documents.js";
+import { judgementsView } from "./views/filters/judgements.js";
+import { wordsView } from "./views/filters/words.js";
+import { newFilterView } from "./views/filters/new_filter.js";
+import { overviewView } from "./views/filters/overview.js";
+import { filtersView } from "./views/filters/list.js";
+import { queueView } from "./views/filters/queue.js";
+import { signInView } from "./views/common/sign_in.js";
+import { topicsView } from "./views/filters/topics.js";
+import { usersView } from "./views/common/users.js";
+import { newReviewView } from "./views/reviews/new_review.js";
+import { recordsView, recordView, reviewConflictsView } from "./views/reviews/records.js";
+import { reviewNumbersView, reviewSettingsView } from "./views/reviews/numbers.js";
+import { reviewsView } from "./views/reviews/list.js";
+import { screeningView } from "./views/reviews/screening.js";
 
 const VIEWS = { "": filtersView, reviews: reviewsView, "new-review": newReviewView, new: newFilterView, add: addDocumentsView, users: usersView };
 const FILTER_VIEWS = {
-  review: reviewView, overview: overviewView, words: wordsView, topics: topicsView,
+  queue: queueView, overview: overviewView, words: wordsView, topics: topicsView,
   conflicts: conflictsView, judgements: judgementsView, document: documentView,
 };
 const REVIEW_VIEWS = {
@@ -33,6 +33,13 @@ const REVIEW_VIEWS = {
   numbers: reviewNumbersView, settings: reviewSettingsView,
 };
 const PING_EVERY = 4000;
+const judgement = ({ document: id }) => `Your judgement of document ${id}`;
+const NAMES = {
+  judge: judgement,
+  undo: judgement,
+  teach: ({ word }) => `The keyword “${word}”`,
+  decide: ({ record }) => `Your decision on record ${record}`,
+};
 
 let leaving = new AbortController();
 
@@ -40,7 +47,7 @@ let leaving = new AbortController();
 function place() {
   if (!location.hash) return [reviewsView, {}];
   const [first, name, view, about] = location.hash.replace(/^#\/?/, "").split("/").map(decode);
-  if (first === "filter") return [FILTER_VIEWS[view ?? "review"], { name, about }];
+  if (first === "filter") return [FILTER_VIEWS[view ?? "queue"], { name, about }];
   if (first === "review") return [REVIEW_VIEWS[view ?? "screen"], { id: name, about }];
   return [VIEWS[first], {}];
 }
@@ -100,7 +107,7 @@ function watchServer() {
   reachable.watch(there => {
     clearInterval(timer);
     byId("banner").replaceChildren(...(there ? [] : [h("div", { class: "banner" },
-      h("p", {}, h("strong", {}, "The server does not answer. "), "Your judgements are kept in this browser and sent when it is back."),
+      h("p", {}, h("strong", {}, "The server does not answer. "), "Your judgements, decisions and keywords are kept in this browser and sent when it is back."),
       button("Try now", {}, ping))]));
     if (there) sendNow();
     else timer = setInterval(ping, PING_EVERY);
@@ -109,8 +116,7 @@ function watchServer() {
 
 function watchRefusals() {
   outcomes.addEventListener("refused", ({ detail: { change, problem } }) => {
-    const what = change.kind === "teach" ? `The keyword “${change.word}”` : `Your judgement of document ${change.document}`;
-    notify(`${what} was not saved: ${problem.message}`, { kind: "failed" });
+    notify(`${NAMES[change.kind](change)} was not saved: ${problem.message}`, { kind: "failed" });
   });
 }
 

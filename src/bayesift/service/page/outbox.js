@@ -10,9 +10,10 @@ const LONGEST_WAIT = 30_000;
 const ABANDONED = 180_000; // an open page with unsent changes rewrites its entry more often than this
 
 const SENDERS = {
-  judge: change => api.judge(change.profile, change.document, change.relevant),
-  undo: change => api.takeBack(change.profile, change.document),
-  teach: change => api.teach(change.profile, change.word, change.strength),
+  judge: change => api.judge(change.filter, change.document, change.relevant),
+  undo: change => api.takeBack(change.filter, change.document),
+  teach: change => api.teach(change.filter, change.word, change.strength),
+  decide: sendDecision,
 };
 
 /** {waiting: number, failing: sentence or null} */
@@ -30,12 +31,36 @@ let failing = null;
 const page = sessionStorage.getItem("bayesift.page") ?? Math.random().toString(36).slice(2);
 sessionStorage.setItem("bayesift.page", page);
 
-/** Queue a change. It replaces an unsent one of the same document or word; one the server never saw (`known`) needs no undo. */
+const SUBJECT = ["filter", "document", "word", "review", "record", "stage"];
+
+/** Send a decision on a record. One that was sent before may have arrived without its answer: it is not decided twice. */
+async function sendDecision({ review, record, stage, verdict, reasons, seconds, user, attempts }) {
+  if (attempts > 1) {
+    const shown = await api.record(review, record, undefined, stage);
+    const held = shown.decisions.find(decision => decision.by === user && !decision.resolved);
+    if (held?.verdict === verdict && JSON.stringify(held.reasons) === JSON.stringify(reasons)) return shown;
+  }
+  return api.decide(review, { record, verdict, reasons, stage, seconds });
+}
+
+/** The decision on a record of a review that is not saved yet, if there is one. */
+export const unsavedDecision = review => changes.find(change => change.kind === "decide" && change.review === review) ?? null;
+
+/** Take back a decision that was never sent; false if it may have reached the server. */
+export function withdraw(change) {
+  if (change === sending || change.attempts) return false;
+  changes = changes.filter(other => other !== change);
+  keep();
+  return true;
+}
+
+/** Queue a change. It replaces an unsent one of the same document, word or record; one the server never saw (`known`) needs no undo. */
 export function deliver(change) {
-  const same = other => other.profile === change.profile && other.document === change.document && other.word === change.word;
+  const same = other => SUBJECT.every(name => other[name] === change[name]);
   const unsent = changes.filter(other => other !== sending && same(other));
   changes = changes.filter(other => !unsent.includes(other));
   change.known ||= unsent.some(other => other.known);
+  change.attempts = Math.max(0, ...unsent.map(other => other.attempts ?? 0));
   if (change.kind === "undo" && unsent.length && !change.known && !(sending && same(sending))) tell("saved", { change, answer: null });
   else changes.push(change);
   keep();
@@ -54,7 +79,8 @@ async function send() {
   if (sending || timer !== null || !changes.length || !session.value) return;
   sending = changes[0];
   sending.known = true; // whether it arrived or only its answer was lost
-  show();
+  sending.attempts = (sending.attempts ?? 0) + 1;
+  keep();
   try {
     const answer = await SENDERS[sending.kind](sending);
     finish("saved", { answer });

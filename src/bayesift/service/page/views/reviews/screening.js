@@ -1,13 +1,14 @@
 // Screening: one record at a time, decided by buttons or keys, with criteria, words, notes and the gauge beside it.
 
-import { api } from "../api.js";
-import { stoppingGauge, weightBar } from "../charts.js";
-import { button, h, notify, say, sign, unseen } from "../dom.js";
-import { capital, count, plural } from "../format.js";
-import { shortcut } from "../help.js";
+import { api, session } from "../../api.js";
+import { stoppingGauge, weightBar } from "../../charts.js";
+import { button, h, notify, say, sign, unseen } from "../../dom.js";
+import { capital, count, plural } from "../../format.js";
+import { shortcut } from "../../help.js";
+import { deliver, outboxState, outcomes, unsavedDecision, withdraw } from "../../outbox.js";
 import { askFullText, askJoin, askNote, askReason, askTags } from "./record_dialogs.js";
 import { recordHistory, recordText } from "./record_parts.js";
-import { STAGES, framedReview, reviewLink } from "./review_frame.js";
+import { STAGES, framedReview, reviewLink } from "./frame.js";
 
 export async function screeningView({ id, about }, signal) {
   const review = await api.review(id, signal);
@@ -15,7 +16,7 @@ export async function screeningView({ id, about }, signal) {
   await screening.load();
   const view = framedReview(review, "screen", screening.node, { wide: true });
   screening.frame = view.node;
-  window.addEventListener("keydown", screening.onKey, { signal });
+  screening.listen();
   return view;
 }
 
@@ -30,7 +31,21 @@ class Screening {
     Object.assign(this, { review, stage, signal });
     this.paper = h("article", { class: "paper", "aria-label": "Record" });
     this.side = h("aside", { class: "evidence", "aria-label": "Progress and criteria" });
-    this.node = h("div", {}, review.full_texts && this.#stages(), h("div", { class: "review single" }, this.paper, this.side));
+    this.node = h("div", {}, review.full_texts && this.#stages(), h("div", { class: "reading single" }, this.paper, this.side));
+  }
+
+  /** The decision on the current record that the server has not acknowledged yet, or null. */
+  get unsaved() {
+    const change = unsavedDecision(this.review.id);
+    return change && change.record === this.record?.id && change.stage === this.stage ? change : null;
+  }
+
+  listen() {
+    const { signal } = this;
+    window.addEventListener("keydown", this.onKey, { signal });
+    outcomes.addEventListener("saved", ({ detail }) => this.#onSaved(detail.change), { signal });
+    outcomes.addEventListener("refused", ({ detail }) => this.#onRefused(detail.change), { signal });
+    outboxState.watch(({ failing }) => { if (failing && this.unsaved) this.draw(); }, signal);
   }
 
   async load() {
@@ -51,7 +66,7 @@ class Screening {
   draw() {
     this.paper.replaceChildren(...(this.record ? this.#recordParts() : this.#nothing()).flat(Infinity).filter(Boolean));
     this.side.replaceChildren(this.#gauge(), this.#help(), this.#criteria());
-    this.node.querySelector(".review").classList.toggle("deciding", this.busy);
+    this.node.querySelector(".reading").classList.toggle("deciding", this.busy);
     const badge = this.frame?.querySelector("[data-tab=screen] .number");
     if (badge) badge.textContent = count(this.progress.mine);
   }
@@ -68,10 +83,12 @@ class Screening {
   }
 
   #recordParts() {
-    const { mine } = this.record;
+    const { unsaved } = this;
+    const mine = unsaved?.verdict ?? this.record.mine;
     const choice = (verdict, label, key, side) => button([label, " ", h("kbd", {}, key)], { class: `verdict ${side}`, "aria-pressed": String(mine === verdict) }, () => this.decide(verdict));
     return [
       recordText(this.record, this.words), recordHistory(this.record),
+      unsaved && h("p", { class: "standing" }, `You decided: ${unsaved.verdict} (not saved yet).`),
       h("div", { class: "judging" },
         choice("included", "Include", "i", "for"), choice("maybe", "Maybe", "m", ""), choice("excluded", "Exclude", "e", "against"),
         button(["Reason", h("span", { class: "long" }, " …"), " ", h("kbd", {}, "r")], { class: "quiet", "aria-label": "Exclude with a reason (r)" }, this.askReason),
@@ -82,7 +99,7 @@ class Screening {
   #nothing() {
     const done = this.progress.open === 0 && this.progress.waiting === 0;
     return [h("h2", { tabindex: "-1" }, done ? "All records are decided" : "Nothing to decide for you now"),
-      h("p", {}, done ? "See the numbers and take the file away." : `${plural(this.progress.waiting, "record")} ${this.progress.waiting === 1 ? "waits" : "wait"} for another reviewer; others may have been given to somebody else.`),
+      h("p", {}, done ? "See the numbers and take the file away." : `${plural(this.progress.waiting, "record")} ${this.progress.waiting === 1 ? "waits" : "wait"} for another reviewer; others are reserved for another reviewer.`),
       h("p", { class: "row" }, h("a", { class: "button primary", href: reviewLink(this.review.id, "numbers") }, "Progress and export"),
         button("Look again", {}, () => this.#attempt(() => this.load())), button("Undo the last decision", { class: "quiet" }, this.undo))];
   }
@@ -122,18 +139,32 @@ class Screening {
       h("a", { class: `button${stage === this.stage ? " primary" : ""}`, "aria-current": stage === this.stage ? "true" : null, href: reviewLink(this.review.id, "screen", stage) }, label)));
   }
 
-  decide = async (verdict, reasons = []) => {
-    if (!this.record || this.busy) return;
+  decide = (verdict, reasons = []) => {
+    if (!this.record || this.busy || (this.unsaved && !outboxState.value.failing)) return;
     const { id } = this.record;
     const seconds = Math.min((performance.now() - this.shownAt) / 1000, 86_400);
-    await this.#attempt(async () => {
-      await api.decide(this.review.id, { record: id, verdict, reasons, stage: this.stage, seconds });
-      this.skipped = this.skipped.filter(other => other !== id);
-      await this.#advance(`Record ${id}: ${verdict}${reasons.length ? ` (${reasons.join("; ")})` : ""}.`);
-    });
+    deliver({ kind: "decide", review: this.review.id, record: id, stage: this.stage, verdict, reasons, seconds, user: session.value.user });
+    this.node.querySelector(".reading").classList.add("deciding");
   };
 
+  /** Go on to the next record once the server has the decision. */
+  #onSaved({ kind, review, record, stage, verdict, reasons }) {
+    if (kind !== "decide" || review !== this.review.id || stage !== this.stage) return;
+    this.skipped = this.skipped.filter(other => other !== record);
+    if (record === this.record?.id) this.#attempt(() => this.#advance(`Record ${record}: ${verdict}${reasons.length ? ` (${reasons.join("; ")})` : ""}.`));
+  }
+
+  #onRefused({ kind, review }) {
+    if (kind === "decide" && review === this.review.id) this.draw();
+  }
+
   undo = () => this.#attempt(async () => {
+    const { unsaved } = this;
+    if (unsaved) {
+      if (withdraw(unsaved)) { this.draw(); say(`Taken back: record ${this.record.id}.`); }
+      else notify("The decision is being saved; take it back when the server answers.", { kind: "warn" });
+      return;
+    }
     const record = await api.undoDecision(this.review.id);
     if (record.stage !== this.stage) { location.hash = reviewLink(this.review.id, "screen", record.stage); return; }
     this.show(record, (await api.review(this.review.id, this.signal)).progress, { focus: true });
@@ -174,14 +205,14 @@ class Screening {
   async #attempt(run) {
     if (this.busy) return;
     this.busy = true;
-    this.node.querySelector(".review").classList.add("deciding");
+    this.node.querySelector(".reading").classList.add("deciding");
     try {
       await run();
     } catch (problem) {
       if (!this.signal.aborted) notify(`Not done: ${problem.message}`, { kind: "failed" });
     } finally {
       this.busy = false;
-      this.node.querySelector(".review")?.classList.remove("deciding");
+      this.node.querySelector(".reading")?.classList.remove("deciding");
     }
   }
 

@@ -14,7 +14,7 @@ export async function* documentsOf(file, read) {
   }
 }
 
-/** Ids of two files may be the same: the server is told where a document comes from. */
+/** Ids of two files may be the same: each document names its source. */
 async function* withSource(found, name) {
   for await (const one of found) yield one.document ? { document: { ...one.document, source: sourceOf(name) } } : one;
 }

@@ -1,20 +1,20 @@
 // Overview of a filter: counts, learning curve, stopping estimate, export, pause and delete.
 
-import { api, mayDo } from "../api.js";
-import { learningCurve } from "../charts.js";
-import { attempt, button, h, openDialog, when, written } from "../dom.js";
-import { throttled, follow } from "../event_stream.js";
-import { count, strategyName } from "../format.js";
-import { framed } from "./filter_frame.js";
-import { drawStopping } from "./review_parts.js";
+import { api, mayDo } from "../../api.js";
+import { learningCurve } from "../../charts.js";
+import { attempt, button, h, openDialog, when, written } from "../../dom.js";
+import { throttled, follow } from "../../event_stream.js";
+import { count, strategyName } from "../../format.js";
+import { framed } from "./frame.js";
+import { drawStopping } from "./queue_parts.js";
 
 const REDRAW_PAUSE = 1000;
 
 export async function overviewView({ name }, signal) {
   const node = h("div", {}), gauge = h("div", { class: "card" }, h("p", { class: "soft" }, "Estimating how many are left …"));
-  const load = () => Promise.all([api.profile(name, signal), api.curve(name, signal)]);
+  const load = () => Promise.all([api.filter(name, signal), api.curve(name, signal)]);
   const estimate = () => api.stopping(name, signal).then(stopping => drawStopping(gauge, stopping), () => {});
-  const draw = ([profile, curve]) => node.replaceChildren(...parts(profile, curve.points, gauge, signal));
+  const draw = ([filter, curve]) => node.replaceChildren(...parts(filter, curve.points, gauge, signal));
   const first = await load();
   draw(first);
   estimate();
@@ -26,26 +26,26 @@ export async function overviewView({ name }, signal) {
   return framed(first[0], "overview", node);
 }
 
-function parts(profile, points, gauge, signal) {
+function parts(filter, points, gauge, signal) {
   return [
     h("section", { class: "card" }, h("h2", {}, "Query"),
-      profile.query ? h("p", { class: "query" }, written(profile.query)) : h("p", { class: "soft" }, "No query; it learns from judgements alone."),
-      h("p", { class: "soft" }, `${strategyName(profile.strategy)} · created by `, written(profile.created_by), " ", when(profile.created_at))),
-    tiles(profile),
+      filter.query ? h("p", { class: "query" }, written(filter.query)) : h("p", { class: "soft" }, "No query; it learns from judgements alone."),
+      h("p", { class: "soft" }, `${strategyName(filter.strategy)} · created by `, written(filter.created_by), " ", when(filter.created_at))),
+    tiles(filter),
     h("div", { class: "two" },
       h("section", { class: "card" }, h("h2", {}, "Learning curve"),
         points.length > 1 ? learningCurve(points, signal) : h("p", { class: "soft" }, "Shown after the first judgement.")),
       gauge),
-    exports(profile),
-    mayDo("reviewer") && controls(profile),
+    exports(filter),
+    mayDo("reviewer") && controls(filter),
   ].filter(Boolean);
 }
 
-function tiles(profile) {
-  const { counters } = profile;
+function tiles(filter) {
+  const { counters } = filter;
   const numbers = [["seen", counters.seen], ["retrieved", counters.retrieved], ["for learning", counters.asked],
-    ["judged relevant", counters.judged_relevant], ["judged not relevant", counters.judged_irrelevant], ["to review", profile.waiting],
-    ["words used", profile.n_terms]];
+    ["judged relevant", counters.judged_relevant], ["judged not relevant", counters.judged_irrelevant], ["to review", filter.waiting],
+    ["words used", filter.n_terms]];
   return h("dl", { class: "tiles" }, numbers.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, count(value)))));
 }
 
@@ -55,16 +55,16 @@ function exports({ name }) {
     h("p", { class: "row" }, link("judgements.csv", "Judgements (CSV)"), link("judgements.jsonl", "Judgements (JSON lines)"), link("model", "Filter (model file)")));
 }
 
-function controls(profile) {
-  const pause = () => attempt(() => api.pause(profile.name, !profile.paused),
+function controls(filter) {
+  const pause = () => attempt(() => api.pause(filter.name, !filter.paused),
     { failed: "Not changed", then: () => { window.dispatchEvent(new HashChangeEvent("hashchange")); } });
-  const remove = () => attempt(() => api.removeProfile(profile.name),
-    { done: `“${profile.name}” is deleted.`, failed: "Not deleted", then: () => { location.hash = "#/"; } });
+  const remove = () => attempt(() => api.removeFilter(filter.name),
+    { done: `“${filter.name}” is deleted.`, failed: "Not deleted", then: () => { location.hash = "#/"; } });
   return h("section", { class: "card" }, h("h2", {}, "Manage"),
-    h("p", { class: "soft" }, profile.paused ? "Paused: new documents are not scored." : "Running: every new document is scored."),
+    h("p", { class: "soft" }, filter.paused ? "Paused: new documents are not scored." : "Running: every new document is scored."),
     h("p", { class: "row" },
-      button(profile.paused ? "Resume" : "Pause", {}, pause),
-      button("Delete …", { class: "danger" }, () => confirmDeletion(profile.name, remove))));
+      button(filter.paused ? "Resume" : "Pause", {}, pause),
+      button("Delete …", { class: "danger" }, () => confirmDeletion(filter.name, remove))));
 }
 
 function confirmDeletion(name, remove) {

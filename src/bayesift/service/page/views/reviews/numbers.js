@@ -1,10 +1,10 @@
 // How far a review is, the flow of records, agreement, exports; and its settings.
 
-import { api, mayDo } from "../api.js";
-import { learningCurve, stoppingGauge } from "../charts.js";
-import { attempt, button, field, h, notify, openDialog, written } from "../dom.js";
-import { capital, count, duration, percent } from "../format.js";
-import { framedReview } from "./review_frame.js";
+import { api, mayDo } from "../../api.js";
+import { learningCurve, stoppingGauge } from "../../charts.js";
+import { attempt, button, field, h, notify, openDialog, written } from "../../dom.js";
+import { capital, count, duration, percent } from "../../format.js";
+import { framedReview } from "./frame.js";
 
 const FORMATS = [["ris", "RIS (EndNote, Zotero, Rayyan)"], ["csv", "CSV"], ["xlsx", "Excel"], ["bib", "BibTeX"]];
 const PARTS = [["", "all records"], ["only=included", "included"], ["only=included&only=maybe", "included and maybe"], ["only=excluded", "excluded"], ["only=open", "not yet decided"]];

@@ -1,7 +1,7 @@
 // Sign in with a token; on the first start, set up the first admin.
 
-import { api } from "../api.js";
-import { button, field, h } from "../dom.js";
+import { api } from "../../api.js";
+import { button, field, h } from "../../dom.js";
 import { tokenCard } from "./users.js";
 
 export async function signInView() {

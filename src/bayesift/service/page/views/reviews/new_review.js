@@ -1,11 +1,11 @@
 // A new review: drop files or choose records that are here, see what was understood and which are duplicates, say what you look for.
 
-import { api, Problem } from "../api.js";
-import { button, dropZone, field, h, newest, notify, openDialog, say, written } from "../dom.js";
-import { count, percent, plural } from "../format.js";
+import { api, Problem } from "../../api.js";
+import { button, dropZone, field, h, newest, notify, openDialog, say, written } from "../../dom.js";
+import { count, percent, plural } from "../../format.js";
 import { byline } from "./record_parts.js";
-import { reviewLink } from "./review_frame.js";
-import { settingsFields, settingsInputs, settingsOf } from "./review_numbers.js";
+import { reviewLink } from "./frame.js";
+import { settingsFields, settingsInputs, settingsOf } from "./numbers.js";
 
 const ACCEPTED = ".ris,.nbib,.txt,.enw,.bib,.bibtex,.ciw,.isi,.xml,.csv,.tsv,.xlsx,.jsonl,.ndjson,.parquet";
 
@@ -127,9 +127,9 @@ async function reviewChoice(signal) {
 
 /** Documents that were added: the newest, or those of a filter. */
 async function documentChoice(signal) {
-  const profiles = await api.profiles(signal);
+  const filters = await api.filters(signal);
   const source = h("select", {}, h("option", { value: "all" }, "all documents"),
-    profiles.map(({ name }, index) => [h("option", { value: `retrieved ${index}` }, `retrieved by “${name}”`), h("option", { value: `relevant ${index}` }, `judged relevant for “${name}”`)]));
+    filters.map(({ name }, index) => [h("option", { value: `retrieved ${index}` }, `retrieved by “${name}”`), h("option", { value: `relevant ${index}` }, `judged relevant for “${name}”`)]));
   const limit = h("input", { type: "number", min: "1", max: "200000", required: true, value: "20000" });
   const decisions = h("input", { type: "checkbox", id: "with-decisions" });
   return {
@@ -137,16 +137,16 @@ async function documentChoice(signal) {
     parts: [field("Documents", source), field("At most, the newest", limit), check(decisions, "With judgements of the filter as decisions")],
     chosen: () => {
       const [kind, index] = source.value.split(" ");
-      const profile = kind === "all" ? null : profiles[Number(index)].name;
-      return { name: profile ?? "documents", run: () => api.chooseDocuments({ profile, relevant: kind === "relevant", limit: Number(limit.value), decisions: decisions.checked }, signal) };
+      const filter = kind === "all" ? null : filters[Number(index)].name;
+      return { name: filter ?? "documents", run: () => api.chooseDocuments({ filter, relevant: kind === "relevant", limit: Number(limit.value), decisions: decisions.checked }, signal) };
     },
   };
 }
 
 function fileParts(file, remove) {
-  const told = [file.format, file.encoding && file.encoding !== "utf-8" && file.encoding].filter(Boolean).join(", ");
+  const form = [file.format, file.encoding && file.encoding !== "utf-8" && file.encoding].filter(Boolean).join(", ");
   return [
-    h("p", { class: "row" }, h("strong", { class: "grow" }, written(file.file)), h("span", {}, `${plural(file.records, "record")} (${told})`), button("Remove", { class: "quiet", "aria-label": `Remove ${file.file}` }, remove)),
+    h("p", { class: "row" }, h("strong", { class: "grow" }, written(file.file)), h("span", {}, `${plural(file.records, "record")} (${form})`), button("Remove", { class: "quiet", "aria-label": `Remove ${file.file}` }, remove)),
     file.refused > 0 && h("p", { class: "error" }, `${plural(file.refused, "record")} could not be read.`),
     file.notes.length > 0 && h("p", { class: "soft" }, file.notes.join("; ")),
     file.problems.length > 0 && h("details", {}, h("summary", {}, `${plural(file.problems.length, "remark")}`), h("ul", { class: "rejections" }, file.problems.map(problem => h("li", {}, problem)))),

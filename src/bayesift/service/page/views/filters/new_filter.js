@@ -1,9 +1,9 @@
 // A new filter: a query, keywords for and against, a strategy.
 
-import { api } from "../api.js";
-import { field, h, notify } from "../dom.js";
-import { STRATEGIES } from "../format.js";
-import { filterLink } from "./filter_frame.js";
+import { api } from "../../api.js";
+import { field, h, notify } from "../../dom.js";
+import { STRATEGIES } from "../../format.js";
+import { filterLink } from "./frame.js";
 
 export function newFilterView() {
   const inputs = {
@@ -41,9 +41,9 @@ async function create(event, inputs, submit, error) {
   const name = inputs.name.value.trim();
   try {
     const words = wordStrengths(inputs.wordsFor.value, inputs.wordsAgainst.value);
-    await api.addProfile({ name, query: inputs.query.value.trim() || null, words, strategy: event.target.elements.strategy.value, past: inputs.past.checked });
+    await api.addFilter({ name, query: inputs.query.value.trim() || null, words, strategy: event.target.elements.strategy.value, past: inputs.past.checked });
     notify(`The filter “${name}” is ready. Add documents for it.`, { action: { label: "Add documents", run: () => { location.hash = "#/add"; } } });
-    location.hash = filterLink(name, "review");
+    location.hash = filterLink(name, "queue");
   } catch (problem) {
     error.textContent = `Not created: ${problem.message}`;
   } finally {

@@ -1,7 +1,7 @@
 // The people of the service and their roles.
 
-import { api, session } from "../api.js";
-import { attempt, button, field, h, written } from "../dom.js";
+import { api, session } from "../../api.js";
+import { attempt, button, field, h, written } from "../../dom.js";
 
 const ROLES = [["reviewer", "judges, adds documents"], ["reader", "reads only"], ["admin", "also manages users"]];
 

@@ -1,6 +1,6 @@
 // Setting keywords: by typing, by clicking a word of the text, by selecting words.
 
-import { button, field, h, written } from "../dom.js";
+import { button, field, h, written } from "../../dom.js";
 
 const WORD = /[\p{L}\p{N}\p{M}_]{2,}|\p{sc=Han}/gu;
 const MOST_WORDS = 4;

@@ -1,12 +1,12 @@
 // One document: its score, the words behind it, its judgements, and for reviewers the buttons to judge it.
 
-import { api, session } from "../api.js";
-import { h, notify } from "../dom.js";
-import { shortcut } from "../help.js";
-import { deliver, outcomes } from "../outbox.js";
-import { NONE, SAVED, SAVING } from "../review_list.js";
-import { framed } from "./filter_frame.js";
-import { drawEvidence, drawDocument } from "./review_parts.js";
+import { api, session } from "../../api.js";
+import { h, notify } from "../../dom.js";
+import { shortcut } from "../../help.js";
+import { deliver, outcomes } from "../../outbox.js";
+import { NONE, SAVED, SAVING } from "./queue_list.js";
+import { framed } from "./frame.js";
+import { drawEvidence, drawDocument } from "./queue_parts.js";
 
 export async function documentView({ name, about }, signal) {
   const place = h("article", { class: "paper" });
@@ -17,15 +17,15 @@ export async function documentView({ name, about }, signal) {
     draw(place, name, entry);
     return entry;
   };
-  const [profile] = await Promise.all([api.profile(name, signal), load()]);
+  const [filter] = await Promise.all([api.filter(name, signal), load()]);
   outcomes.addEventListener("saved", ({ detail: { change, answer } }) => {
-    if (change.profile !== name || change.document !== about) return;
+    if (change.filter !== name || change.document !== about) return;
     if (answer?.conflict) notify("Another reviewer judged this document differently. Both judgements are kept; see Conflicts.", { kind: "warn" });
     load().catch(() => {});
   }, { signal });
   window.addEventListener("keydown", event => place.querySelector(`[data-key="${shortcut(event)?.toUpperCase()}"]`)?.click(), { signal });
   const aside = h("aside", { class: "evidence", "aria-label": "Why this score" }, evidence);
-  return framed(profile, "document", h("div", { class: "review single" }, place, aside), { wide: true });
+  return framed(filter, "document", h("div", { class: "reading single" }, place, aside), { wide: true });
 }
 
 /** Separate my own judgement from those of others. */
@@ -36,7 +36,7 @@ function mineApart(entry) {
 
 function draw(place, name, entry) {
   const say = (change, mine) => {
-    deliver({ ...change, profile: name, document: entry.document.id, user: session.value.user, known: entry.mine !== null });
+    deliver({ ...change, filter: name, document: entry.document.id, user: session.value.user, known: entry.mine !== null });
     draw(place, name, { ...entry, mine, state: SAVING });
   };
   const judge = relevant => say({ kind: "judge", relevant }, relevant);

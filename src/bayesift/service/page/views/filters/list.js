@@ -1,10 +1,10 @@
 // All filters, with their counts and learning curves.
 
-import { api, mayDo } from "../api.js";
-import { sparkline } from "../charts.js";
-import { button, field, h, notify, openDialog, written } from "../dom.js";
-import { count, plural, strategyName } from "../format.js";
-import { filterLink } from "./filter_frame.js";
+import { api, mayDo } from "../../api.js";
+import { sparkline } from "../../charts.js";
+import { button, field, h, notify, openDialog, written } from "../../dom.js";
+import { count, plural, strategyName } from "../../format.js";
+import { filterLink } from "./frame.js";
 
 const REFRESH_EVERY = 10_000;
 const TAKEN = 409;
@@ -25,29 +25,29 @@ export async function filtersView(_params, signal) {
 }
 
 async function filterCards(signal) {
-  const profiles = await api.profiles(signal);
-  if (!profiles.length) return noFilters();
-  const curves = await Promise.all(profiles.map(({ name }) => api.curve(name, signal).catch(() => ({ points: [] }))));
-  return h("ul", { class: "cards" }, profiles.map((profile, index) => card(profile, curves[index].points)));
+  const filters = await api.filters(signal);
+  if (!filters.length) return noFilters();
+  const curves = await Promise.all(filters.map(({ name }) => api.curve(name, signal).catch(() => ({ points: [] }))));
+  return h("ul", { class: "cards" }, filters.map((filter, index) => card(filter, curves[index].points)));
 }
 
-function card(profile, points) {
-  const { counters } = profile;
+function card(filter, points) {
+  const { counters } = filter;
   const judged = counters.judged_relevant + counters.judged_irrelevant;
-  return h("li", { class: "card profile-card" },
+  return h("li", { class: "card product-card" },
     h("div", { class: "card-head" },
-      h("h2", {}, h("a", { href: filterLink(profile.name, "overview") }, written(profile.name))),
-      profile.paused && h("span", { class: "tag" }, "paused"),
-      profile.conflicts > 0 && h("a", { class: "tag warn", href: filterLink(profile.name, "conflicts") }, plural(profile.conflicts, "conflict"))),
-    profile.query ? h("p", { class: "query" }, written(profile.query)) : h("p", { class: "query soft" }, "No query; it learns from judgements alone."),
+      h("h2", {}, h("a", { href: filterLink(filter.name, "overview") }, written(filter.name))),
+      filter.paused && h("span", { class: "tag" }, "paused"),
+      filter.conflicts > 0 && h("a", { class: "tag warn", href: filterLink(filter.name, "conflicts") }, plural(filter.conflicts, "conflict"))),
+    filter.query ? h("p", { class: "query" }, written(filter.query)) : h("p", { class: "query soft" }, "No query; it learns from judgements alone."),
     points.length > 1 ? sparkline(points) : h("p", { class: "sparkline none" }, "No judgements yet"),
     h("dl", { class: "counts" },
       figure("seen", counters.seen), figure("retrieved", counters.retrieved), figure("judged", judged), figure("relevant", counters.judged_relevant)),
     h("div", { class: "card-foot" },
-      h("span", { class: "soft" }, strategyName(profile.strategy)),
-      profile.waiting && mayDo("reviewer")
-        ? h("a", { class: "button", href: filterLink(profile.name, "review") }, `Review ${count(profile.waiting)}`)
-        : h("span", { class: "soft" }, profile.waiting ? `${count(profile.waiting)} to review` : "Nothing to review")));
+      h("span", { class: "soft" }, strategyName(filter.strategy)),
+      filter.waiting && mayDo("reviewer")
+        ? h("a", { class: "button", href: filterLink(filter.name, "queue") }, `Judge ${count(filter.waiting)}`)
+        : h("span", { class: "soft" }, filter.waiting ? `${count(filter.waiting)} to judge` : "Nothing to judge")));
 }
 
 const figure = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, count(value)));
@@ -61,7 +61,7 @@ function importButton(refresh) {
   const input = h("input", { type: "file", class: "unseen", "aria-label": "Import a filter from a model file" });
   const take = async (file, name) => {
     try {
-      const { name: given } = await api.importProfile(file, name);
+      const { name: given } = await api.importFilter(file, name);
       notify(`Imported “${given}”.`);
       refresh().catch(() => {});
     } catch (problem) {

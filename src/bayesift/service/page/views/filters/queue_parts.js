@@ -1,12 +1,12 @@
-// The parts of the review page.
+// The parts of the page on which documents of a filter are judged.
 
-import { mayDo } from "../api.js";
-import { probabilityBar, stoppingGauge, weightBar } from "../charts.js";
-import { button, h, sign, unseen, when, written } from "../dom.js";
-import { markedLine, markedText, signed } from "../highlight.js";
-import { REFUSED, SAVED, SAVING } from "../review_list.js";
-import { capital, percent, plural, reason, titleOf, verdict } from "../format.js";
-import { filterLink } from "./filter_frame.js";
+import { mayDo } from "../../api.js";
+import { probabilityBar, stoppingGauge, weightBar } from "../../charts.js";
+import { button, h, sign, unseen, when, written } from "../../dom.js";
+import { markedLine, markedText, signed } from "../../highlight.js";
+import { REFUSED, SAVED, SAVING } from "./queue_list.js";
+import { capital, percent, plural, reason, titleOf, verdict } from "../../format.js";
+import { filterLink } from "./frame.js";
 
 const SHOWN_WORDS = 8;
 
@@ -119,7 +119,7 @@ function teachButtons(word, teach) {
 /** How many are left, and whether one may stop. */
 export function drawStopping(place, stopping) {
   const known = stopping.left !== null;
-  const headline = !known ? "Cannot tell yet" : stopping.stop ? "You may stop" : "Keep reviewing";
+  const headline = !known ? "Cannot tell yet" : stopping.stop ? "You may stop" : "Go on judging";
   place.replaceChildren(h("section", { class: "stopping" },
     h("h3", {}, "When to stop"),
     h("p", {}, h("strong", {}, headline), ` · ${plural(stopping.found, "relevant document")} found`),
@@ -127,14 +127,14 @@ export function drawStopping(place, stopping) {
     h("p", { class: "soft" }, `${capital(stopping.sentence)}.`)));
 }
 
-export function drawNothing(place, profile, asking) {
+export function drawNothing(place, filter, asking) {
   if (asking) return place.replaceChildren(h("p", { class: "loading", role: "status" }, "Loading more …"));
-  const others = profile.waiting > 0;
+  const others = filter.waiting > 0;
   return place.replaceChildren(h("section", { class: "empty" },
-    h("h2", { tabindex: "-1" }, others ? "Other reviewers have the rest" : "Nothing to review"),
+    h("h2", { tabindex: "-1" }, others ? "Other reviewers have the rest" : "Nothing to judge"),
     h("p", {}, others
-      ? `${plural(profile.waiting, "document")} wait, all in the queues of other reviewers. Those they leave appear here.`
-      : profile.counters.seen ? "Nothing new was retrieved. New documents appear here by themselves." : "No documents were added yet."),
+      ? `${plural(filter.waiting, "document")} wait, all in the queues of other reviewers. Those they leave appear here.`
+      : filter.counters.seen ? "Nothing new was retrieved. New documents appear here by themselves." : "No documents were added yet."),
     h("p", { class: "row" }, mayDo("reviewer") && h("a", { class: "button", href: "#/add" }, "Add documents"),
-      h("a", { class: "button quiet", href: filterLink(profile.name, "overview") }, "Overview"))));
+      h("a", { class: "button quiet", href: filterLink(filter.name, "overview") }, "Overview"))));
 }

@@ -1,12 +1,13 @@
 // All records of a review: search, filter by status, read any of them; conflicts, to be resolved.
 
-import { api, mayDo } from "../api.js";
-import { attempt, button, field, h, newest, written } from "../dom.js";
-import { percent, plural } from "../format.js";
+import { api, mayDo, session } from "../../api.js";
+import { attempt, button, field, h, newest, notify, written } from "../../dom.js";
+import { percent, plural } from "../../format.js";
+import { deliver, outcomes } from "../../outbox.js";
 import { askFullText, askJoin, askNote, askReason, askTags } from "./record_dialogs.js";
 import { STATUS, recordHistory, recordText, statusTag } from "./record_parts.js";
-import { empty } from "./filter_frame.js";
-import { STAGES, framedReview, reviewLink } from "./review_frame.js";
+import { empty } from "../common/empty.js";
+import { STAGES, framedReview, reviewLink } from "./frame.js";
 
 const PAGE = 50;
 
@@ -40,10 +41,15 @@ const rows = (id, records) => h("ul", { class: "rows records" }, records.map(rec
 
 export async function recordView({ id, about }, signal) {
   const [review, record] = await Promise.all([api.review(id, signal), api.record(id, about, signal)]);
-  const content = h("div", { class: "review single" });
-  const draw = shown => content.replaceChildren(h("article", { class: "paper" }, recordText(shown), recordHistory(shown), mayDo("reviewer") && decisionButtons(review, shown, draw)),
+  const content = h("div", { class: "reading single" });
+  const draw = shown => content.replaceChildren(h("article", { class: "paper" }, recordText(shown), recordHistory(shown), mayDo("reviewer") && decisionButtons(review, shown)),
     mayDo("reviewer") && recordTools(review, shown, draw) || "");
   draw(record);
+  outcomes.addEventListener("saved", ({ detail: { change, answer } }) => {
+    if (change.kind !== "decide" || change.review !== id || change.record !== about) return;
+    draw(answer);
+    notify(`Record ${about}: ${change.verdict}.`);
+  }, { signal });
   return framedReview(review, "record", content, { wide: true });
 }
 
@@ -55,8 +61,8 @@ function recordTools(review, record, draw) {
       record.sources.length > 0 && button("Split", {}, () => send(() => api.split(review.id, record.id))))));
 }
 
-function decisionButtons(review, record, draw) {
-  const send = (verdict, reasons = []) => attempt(async () => draw(await api.decide(review.id, { record: record.id, verdict, reasons })), { done: `Record ${record.id}: ${verdict}.`, failed: "Not decided" });
+function decisionButtons(review, record) {
+  const send = (verdict, reasons = []) => deliver({ kind: "decide", review: review.id, record: record.id, stage: "abstract", verdict, reasons, user: session.value.user });
   return h("div", { class: "judging" }, [["included", "Include", "for"], ["maybe", "Maybe", ""], ["excluded", "Exclude", "against"]].map(([verdict, label, side]) =>
     button(label, { class: `verdict ${side}`, "aria-pressed": String(record.mine === verdict) }, () => send(verdict))),
     button(["Reason", h("span", { class: "long" }, " …")], { class: "quiet", "aria-label": "Exclude with a reason" }, () => askReason(review.reasons, reasons => send("excluded", reasons))));

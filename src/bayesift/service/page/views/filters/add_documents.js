@@ -1,9 +1,9 @@
 // Add documents: pasted text, or files with progress.
 
-import { api } from "../api.js";
-import { button, dropZone, field, h, say } from "../dom.js";
-import { documentOf, documentsOf } from "../document_files.js";
-import { count, percent, plural } from "../format.js";
+import { api } from "../../api.js";
+import { button, dropZone, field, h, say } from "../../dom.js";
+import { documentOf, documentsOf } from "./document_files.js";
+import { count, percent, plural } from "../../format.js";
 
 const ACCEPTED = ".jsonl,.ndjson,.csv,.tsv,.xlsx,.parquet,.ris,.nbib,.enw,.bib,.ciw,.xml,.txt,.md";
 const BATCH = 100;

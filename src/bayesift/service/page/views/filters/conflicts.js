@@ -1,14 +1,15 @@
 // Documents on which reviewers disagree.
 
-import { api } from "../api.js";
-import { h, written } from "../dom.js";
-import { titleOf } from "../format.js";
-import { empty, framed, filterLink } from "./filter_frame.js";
-import { judgementWords } from "./review_parts.js";
+import { api } from "../../api.js";
+import { h, written } from "../../dom.js";
+import { titleOf } from "../../format.js";
+import { empty } from "../common/empty.js";
+import { framed, filterLink } from "./frame.js";
+import { judgementWords } from "./queue_parts.js";
 
 export async function conflictsView({ name }, signal) {
-  const [profile, conflicts] = await Promise.all([api.profile(name, signal), api.conflicts(name, signal)]);
-  return framed(profile, "conflicts", conflicts.length
+  const [filter, conflicts] = await Promise.all([api.filter(name, signal), api.conflicts(name, signal)]);
+  return framed(filter, "conflicts", conflicts.length
     ? h("ul", { class: "stack" }, conflicts.map(conflict => conflictCard(name, conflict)))
     : empty("No conflicts", "Documents that two reviewers judge differently are listed here with both judgements."));
 }

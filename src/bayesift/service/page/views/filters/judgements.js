@@ -1,9 +1,10 @@
 // All judgements, newest first.
 
-import { api, mayDo, session } from "../api.js";
-import { attempt, button, h, sign, when, written } from "../dom.js";
-import { count, titleOf, verdict } from "../format.js";
-import { empty, framed, filterLink } from "./filter_frame.js";
+import { api, mayDo, session } from "../../api.js";
+import { attempt, button, h, sign, when, written } from "../../dom.js";
+import { count, titleOf, verdict } from "../../format.js";
+import { empty } from "../common/empty.js";
+import { framed, filterLink } from "./frame.js";
 
 const SHOWN = 200;
 
@@ -15,8 +16,8 @@ export async function judgementsView({ name }, signal) {
   };
   const takeBack = id => attempt(() => api.takeBack(name, id),
     { done: "Judgement removed; the filter has unlearned it.", failed: "Not removed", then: refresh });
-  const [profile] = await Promise.all([api.profile(name, signal), refresh()]);
-  return framed(profile, "judgements", place);
+  const [filter] = await Promise.all([api.filter(name, signal), refresh()]);
+  return framed(filter, "judgements", place);
 }
 
 function table(judgements, takeBack, name) {

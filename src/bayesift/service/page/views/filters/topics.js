@@ -1,15 +1,16 @@
 // Topics of the retrieved documents.
 
-import { api } from "../api.js";
-import { h, written } from "../dom.js";
-import { count, plural, titleOf } from "../format.js";
-import { empty, framed, filterLink } from "./filter_frame.js";
+import { api } from "../../api.js";
+import { h, written } from "../../dom.js";
+import { count, plural, titleOf } from "../../format.js";
+import { empty } from "../common/empty.js";
+import { framed, filterLink } from "./frame.js";
 
 export async function topicsView({ name }, signal) {
-  const [profile, topics] = await Promise.all([api.profile(name, signal), api.topics(name, signal)]);
-  if (!topics.length) return framed(profile, "topics", empty("No topics yet", "Topics are computed from retrieved documents; a few more are needed."));
+  const [filter, topics] = await Promise.all([api.filter(name, signal), api.topics(name, signal)]);
+  if (!topics.length) return framed(filter, "topics", empty("No topics yet", "Topics are computed from retrieved documents; a few more are needed."));
   const most = Math.max(...topics.map(topic => topic.documents));
-  return framed(profile, "topics", h("ul", { class: "cards topics" }, topics.map(topic => topicCard(name, topic, most))));
+  return framed(filter, "topics", h("ul", { class: "cards topics" }, topics.map(topic => topicCard(name, topic, most))));
 }
 
 const topicCard = (name, { words, documents, relevant, examples }, most) => h("li", { class: "card" },

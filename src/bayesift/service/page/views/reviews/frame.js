@@ -1,8 +1,8 @@
 // The heading and the tabs of every view of a review.
 
-import { mayDo } from "../api.js";
-import { h, written } from "../dom.js";
-import { count } from "../format.js";
+import { mayDo } from "../../api.js";
+import { h, written } from "../../dom.js";
+import { count } from "../../format.js";
 
 const TABS = [["screen", "Screen"], ["records", "Records"], ["conflicts", "Conflicts"], ["numbers", "Progress and export"], ["settings", "Settings"]];
 
@@ -18,8 +18,8 @@ export function framedReview(review, view, content, { wide = false } = {}) {
   return {
     title: `${label}: ${review.name}`,
     wide,
-    node: h("div", { class: "profile-view" },
-      h("div", { class: "profile-head" },
+    node: h("div", { class: "product-view" },
+      h("div", { class: "product-head" },
         h("p", { class: "crumb" }, h("a", { href: "#/reviews" }, "Reviews")),
         h("h1", {}, written(review.name), review.stopped !== null && h("span", { class: "tag" }, "stopped"))),
       h("nav", { class: "tabs", "aria-label": "Review" }, tabs.map(([key, name]) =>

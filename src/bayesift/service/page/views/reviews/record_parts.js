@@ -1,8 +1,8 @@
 // A bibliographic record on the page: title, authors, where it appeared, links, abstract, notes, decisions.
 
-import { h, when, written } from "../dom.js";
-import { percent } from "../format.js";
-import { markedLine, markedText } from "../highlight.js";
+import { h, when, written } from "../../dom.js";
+import { percent } from "../../format.js";
+import { markedLine, markedText } from "../../highlight.js";
 
 export const VERDICTS = { included: "included", excluded: "excluded", maybe: "maybe" };
 export const STATUS = {

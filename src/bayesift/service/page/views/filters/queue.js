@@ -1,14 +1,14 @@
-// The review queue: one document at a time, judged by key or button; the rest is reordered as the filter learns.
+// The queue of a filter: one document at a time, judged by key or button; the rest is reordered as the filter learns.
 
-import { api, mayDo, session } from "../api.js";
-import { h, notify, say } from "../dom.js";
-import { shortcut } from "../help.js";
-import { throttled, follow } from "../event_stream.js";
-import { deliver, outcomes } from "../outbox.js";
-import { NONE, REFUSED, ReviewList, SAVED, SAVING } from "../review_list.js";
-import { percent, titleOf, verdict } from "../format.js";
-import { framed, setTabNumber } from "./filter_frame.js";
-import { drawEvidence, drawList, drawNothing, drawDocument, drawStopping } from "./review_parts.js";
+import { api, mayDo, session } from "../../api.js";
+import { h, notify, say } from "../../dom.js";
+import { shortcut } from "../../help.js";
+import { throttled, follow } from "../../event_stream.js";
+import { deliver, outcomes } from "../../outbox.js";
+import { NONE, REFUSED, QueueList, SAVED, SAVING } from "./queue_list.js";
+import { percent, titleOf, verdict } from "../../format.js";
+import { framed, setTabNumber } from "./frame.js";
+import { drawEvidence, drawList, drawNothing, drawDocument, drawStopping } from "./queue_parts.js";
 import { keywordForm, keywordOnClick } from "./keywords.js";
 
 const AHEAD = 6; // documents requested at a time; the others stay free for other reviewers
@@ -16,25 +16,25 @@ const RELEARN_PAUSE = 200;
 const ASK_AGAIN = 3000;
 const ESTIMATE_PAUSE = 1500; // the estimate costs the server more than the queue
 
-export async function reviewView({ name }, signal) {
-  const [profile, queue] = await Promise.all([api.profile(name, signal), api.queue(name, AHEAD, signal)]);
-  const review = new Review(profile, signal);
-  review.list.merge(queue);
-  review.draw();
-  review.listen();
-  const view = framed(profile, "review", review.node, { wide: true });
-  review.frame = view.node;
+export async function queueView({ name }, signal) {
+  const [filter, queue] = await Promise.all([api.filter(name, signal), api.queue(name, AHEAD, signal)]);
+  const reading = new FilterQueue(filter, signal);
+  reading.list.merge(queue);
+  reading.draw();
+  reading.listen();
+  const view = framed(filter, "queue", reading.node, { wide: true });
+  reading.frame = view.node;
   return view;
 }
 
-class Review {
-  list = new ReviewList();
+class FilterQueue {
+  list = new QueueList();
   done = []; // ids in the order they were judged, for undo
   asked = 0; // refreshes requested, and the last one answered
   answered = 0;
 
-  constructor(profile, signal) {
-    this.profile = profile;
+  constructor(filter, signal) {
+    this.filter = filter;
     this.signal = signal;
     this.paper = h("article", { class: "paper", "aria-label": "Document" });
     this.queue = h("nav", { class: "queue", "aria-label": "Queue" });
@@ -42,13 +42,13 @@ class Review {
     this.gauge = h("div", { class: "gauge-part" });
     const side = h("aside", { class: "evidence", "aria-label": "Why this score" },
       this.evidence, mayDo("reviewer") && keywordForm(this.teach, "Or click a word in the text."), this.gauge);
-    this.node = h("div", { class: "review" }, this.queue, this.paper, side);
+    this.node = h("div", { class: "reading" }, this.queue, this.paper, side);
     const [refresh, estimate] = [throttled(this.#refresh, RELEARN_PAUSE, signal), throttled(this.#estimate, ESTIMATE_PAUSE, signal)];
     this.refresh = () => { this.asked += 1; refresh(); estimate(); };
     if (mayDo("reviewer")) keywordOnClick(this.paper, this.teach, signal);
   }
 
-  get name() { return this.profile.name; }
+  get name() { return this.filter.name; }
 
   /** Whether more documents may be coming. */
   get asking() { return this.answered < this.asked || this.list.entries.some(({ state }) => state === SAVING); }
@@ -71,7 +71,7 @@ class Review {
   drawCurrent() {
     const { current } = this.list;
     this.node.classList.toggle("nothing", current === null);
-    if (!current) return drawNothing(this.paper, this.profile, this.asking);
+    if (!current) return drawNothing(this.paper, this.filter, this.asking);
     const { position, entries } = this.list;
     const actions = { judge: this.judge, move: this.move, undo: this.done.length ? this.undo : null };
     drawDocument(this.paper, current, actions, `${position + 1} of ${entries.length}`);
@@ -91,7 +91,7 @@ class Review {
     const { current } = this.list;
     if (!current || !mayDo("reviewer")) return;
     const { id } = current.document;
-    deliver({ kind: "judge", profile: this.name, document: id, relevant, user: session.value.user, known: current.state === SAVED });
+    deliver({ kind: "judge", filter: this.name, document: id, relevant, user: session.value.user, known: current.state === SAVED });
     Object.assign(current, { mine: relevant, state: SAVING });
     this.done = [...this.done.filter(other => other !== id), id];
     const more = this.list.advance();
@@ -103,7 +103,7 @@ class Review {
     const id = this.done.pop();
     const entry = id && this.list.find(id);
     if (!entry) return say("Nothing to undo.");
-    deliver({ kind: "undo", profile: this.name, document: id, user: session.value.user });
+    deliver({ kind: "undo", filter: this.name, document: id, user: session.value.user });
     Object.assign(entry, { mine: null, state: SAVING });
     this.list.goTo(id);
     this.draw({ focus: true });
@@ -111,7 +111,7 @@ class Review {
   };
 
   teach = (word, strength) => {
-    deliver({ kind: "teach", profile: this.name, word, strength, user: session.value.user });
+    deliver({ kind: "teach", filter: this.name, word, strength, user: session.value.user });
     say(`Setting “${word}” as evidence ${strength > 0 ? "for" : "against"} relevance.`);
   };
 
@@ -126,7 +126,7 @@ class Review {
   };
 
   #onSaved({ change, answer }) {
-    if (change.profile !== this.name) return;
+    if (change.filter !== this.name) return;
     if (change.kind === "teach") notify(`“${change.word}” is now evidence ${change.strength > 0 ? "for" : "against"} relevance.`,
       { action: { label: "Undo", run: () => deliver({ ...change, strength: 0 }) } });
     const entry = change.document && this.list.find(change.document);
@@ -138,7 +138,7 @@ class Review {
   }
 
   #onRefused({ change }) {
-    const entry = change.profile === this.name && change.document && this.list.find(change.document);
+    const entry = change.filter === this.name && change.document && this.list.find(change.document);
     if (!entry) return;
     Object.assign(entry, { mine: null, state: REFUSED });
     this.draw();
@@ -147,7 +147,7 @@ class Review {
   #refresh = async () => {
     const call = this.asked;
     try {
-      const news = await Promise.all([api.profile(this.name, this.signal), api.queue(this.name, AHEAD, this.signal)]);
+      const news = await Promise.all([api.filter(this.name, this.signal), api.queue(this.name, AHEAD, this.signal)]);
       this.answered = call;
       this.#takeIn(...news);
     } catch { // the banner reports a missing server
@@ -161,17 +161,17 @@ class Review {
     } catch { /* the next refresh estimates again */ }
   };
 
-  #takeIn(profile, queue) {
+  #takeIn(filter, queue) {
     if (this.signal.aborted) return;
-    Object.assign(this.profile, profile);
+    Object.assign(this.filter, filter);
     const before = this.list.current;
     const figures = () => JSON.stringify([before, this.list.entries.length]);
     const old = figures();
     this.list.merge(queue);
     if (this.list.current !== before || !before) this.draw({ focus: this.done.length > 0 });
     else this.#redraw(figures() !== old);
-    setTabNumber(this.frame, "review", profile.waiting);
-    setTabNumber(this.frame, "conflicts", profile.conflicts);
+    setTabNumber(this.frame, "queue", filter.waiting);
+    setTabNumber(this.frame, "conflicts", filter.conflicts);
   }
 
   /** Redraw the queue and, if they changed, the figures of the current document; the focus stays. */

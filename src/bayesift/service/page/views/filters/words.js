@@ -1,9 +1,10 @@
 // The words of a filter: those with the largest weights, and the keywords that reviewers set.
 
-import { api, mayDo } from "../api.js";
-import { attempt, button, h, sign, when, written } from "../dom.js";
-import { empty, framed } from "./filter_frame.js";
-import { wordList } from "./review_parts.js";
+import { api, mayDo } from "../../api.js";
+import { attempt, button, h, sign, when, written } from "../../dom.js";
+import { empty } from "../common/empty.js";
+import { framed } from "./frame.js";
+import { wordList } from "./queue_parts.js";
 import { keywordForm } from "./keywords.js";
 
 const SHOWN = 25;
@@ -19,8 +20,8 @@ export async function wordsView({ name }, signal) {
     const done = strength ? `“${word}” is now evidence ${strength > 0 ? "for" : "against"} relevance.` : `“${word}” is no longer a keyword.`;
     await attempt(() => api.teach(name, word, strength), { done, failed: `The keyword “${word}” was not saved`, then: refresh });
   };
-  const [profile] = await Promise.all([api.profile(name, signal), refresh()]);
-  return framed(profile, "words", h("div", { class: "two words-view" },
+  const [filter] = await Promise.all([api.filter(name, signal), refresh()]);
+  return framed(filter, "words", h("div", { class: "two words-view" },
     h("section", { class: "card" }, h("h2", {}, "Largest weights"), learned),
     h("section", { class: "card" }, h("h2", {}, "Keywords"), mayDo("reviewer") && keywordForm(teach, "A good keyword saves many judgements."), taught)));
 }

@@ -1,9 +1,9 @@
 // All reviews, with how far they are.
 
-import { api, mayDo } from "../api.js";
-import { attempt, button, h, notify, when, written } from "../dom.js";
-import { count, plural } from "../format.js";
-import { reviewLink } from "./review_frame.js";
+import { api, mayDo } from "../../api.js";
+import { attempt, button, h, notify, when, written } from "../../dom.js";
+import { count, plural } from "../../format.js";
+import { reviewLink } from "./frame.js";
 
 export async function reviewsView(_params, signal) {
   const list = h("div", {});
@@ -26,7 +26,7 @@ async function lists(signal, refresh) {
   ];
 }
 
-const card = review => h("li", { class: "card profile-card" },
+const card = review => h("li", { class: "card product-card" },
   h("div", { class: "card-head" },
     h("h2", {}, h("a", { href: reviewLink(review.id) }, written(review.name))),
     review.conflicts > 0 && h("a", { class: "tag warn", href: reviewLink(review.id, "conflicts") }, plural(review.conflicts, "conflict"))),

@@ -3,7 +3,7 @@
 /** States of the judgement of an entry. */
 export const NONE = "none", SAVING = "saving", SAVED = "saved", REFUSED = "refused";
 
-export class ReviewList {
+export class QueueList {
   entries = []; // {document, why, probability, ..., mine: null | boolean, state}
   position = 0;
 

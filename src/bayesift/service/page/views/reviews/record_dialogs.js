@@ -1,7 +1,7 @@
 // What people say about a record in a dialog: the reason of an exclusion, notes, tags, the full text, the same publication.
 
-import { api } from "../api.js";
-import { button, field, h, newest, notify, openDialog, written } from "../dom.js";
+import { api } from "../../api.js";
+import { button, field, h, newest, notify, openDialog, written } from "../../dom.js";
 import { byline } from "./record_parts.js";
 
 const FOUND = 8;
