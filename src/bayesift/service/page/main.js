@@ -4,7 +4,7 @@ import { api, ping, Problem, reachable, session } from "./api.js";
 import { button, byId, h, notify, written } from "./dom.js";
 import { drawHeader } from "./header.js";
 import { openHelpByKey } from "./help.js";
-import { openOutbox, outcomes, sendNow } from "./outbox.js";
+import { onOutcome, openOutbox, sendNow } from "./outbox.js";
 import { conflictsView } from "./views/filters/conflicts.js";
 import { documentView } from "./views/filters/document.js";
 import { addDocumentsView } from "./views/filters/add_documents.js";
@@ -23,17 +23,35 @@ import { reviewNumbersView, reviewSettingsView } from "./views/reviews/numbers.j
 import { reviewsView } from "./views/reviews/list.js";
 import { screeningView } from "./views/reviews/screening.js";
 
-const VIEWS = { "": filtersView, reviews: reviewsView, "new-review": newReviewView, new: newFilterView, add: addDocumentsView, users: usersView };
+const VIEWS = {
+  "": filtersView,
+  reviews: reviewsView,
+  "new-review": newReviewView,
+  new: newFilterView,
+  add: addDocumentsView,
+  users: usersView,
+};
 const FILTER_VIEWS = {
-  queue: queueView, overview: overviewView, words: wordsView, topics: topicsView,
-  conflicts: conflictsView, judgements: judgementsView, document: documentView,
+  queue: queueView,
+  overview: overviewView,
+  words: wordsView,
+  topics: topicsView,
+  conflicts: conflictsView,
+  judgements: judgementsView,
+  document: documentView,
 };
 const REVIEW_VIEWS = {
-  screen: screeningView, records: recordsView, record: recordView, conflicts: reviewConflictsView,
-  numbers: reviewNumbersView, settings: reviewSettingsView,
+  screen: screeningView,
+  records: recordsView,
+  record: recordView,
+  conflicts: reviewConflictsView,
+  numbers: reviewNumbersView,
+  settings: reviewSettingsView,
 };
 const PING_EVERY = 4000;
+/** @type {(change: import("./outbox.js").Change) => string} */
 const judgement = ({ document: id }) => `Your judgement of document ${id}`;
+/** @type {Record<string, (change: import("./outbox.js").Change) => string>} */
 const NAMES = {
   judge: judgement,
   undo: judgement,
@@ -53,7 +71,11 @@ function place() {
 }
 
 function decode(part) {
-  try { return decodeURIComponent(part); } catch { return part; }
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 async function show() {
@@ -76,29 +98,60 @@ async function show() {
   }
 }
 
+/**
+ * Show a view.
+ * @param {{title: string, node: Node, wide?: boolean}} view
+ * @param {string} address
+ * @param {AbortSignal} signal
+ */
 function put({ title, node, wide }, address, signal) {
-  if (signal.aborted || address !== location.hash) return; // the event that tells of a new address comes a moment after it
+  if (signal.aborted || address !== location.hash) return; // the event of a new address comes a moment after the change
   document.title = title ? `${title} · bayesift` : "bayesift";
   const main = byId("main");
   main.removeAttribute("aria-busy");
   main.className = wide ? "wide" : "";
   main.dataset.place = address;
   main.replaceChildren(node);
+  /** @type {HTMLElement | null} */
   const heading = main.querySelector("[data-focus]") ?? main.querySelector("h1");
   heading?.setAttribute("tabindex", heading.tabIndex >= 0 ? "0" : "-1");
   (heading ?? main).focus({ preventScroll: true });
   window.scrollTo(0, 0);
-  main.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  main
+    .querySelector(".tabs [aria-current]")
+    ?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
 function failure(problem, { name, about }) {
-  const missing = about === undefined ? `There is no filter “${name}”.` : `There is no document “${about}” of a filter “${name}”.`;
-  const known = problem.status === 404 && location.hash.startsWith("#/review/") ? "There is no such review or record." : problem.status === 404 && name !== undefined ? missing : problem.message;
-  const sentence = problem instanceof Problem ? known : "The page failed; see the console of the browser.";
+  const missing =
+    about === undefined
+      ? `There is no filter “${name}”.`
+      : `There is no document “${about}” of a filter “${name}”.`;
+  const known =
+    problem.status === 404 && location.hash.startsWith("#/review/")
+      ? "There is no such review or record."
+      : problem.status === 404 && name !== undefined
+        ? missing
+        : problem.message;
+  const sentence =
+    problem instanceof Problem ? known : "The page failed; see the console of the browser.";
   return {
     title: "Not shown",
-    node: h("section", { class: "empty" }, h("h1", {}, "This page cannot be shown"), h("p", {}, written(sentence)),
-      h("p", {}, button("Try again", {}, show), " ", h("a", { href: "#/reviews" }, "All reviews"), " ", h("a", { href: "#/" }, "All filters"))),
+    node: h(
+      "section",
+      { class: "empty" },
+      h("h1", {}, "This page cannot be shown"),
+      h("p", {}, written(sentence)),
+      h(
+        "p",
+        {},
+        button("Try again", {}, show),
+        " ",
+        h("a", { href: "#/reviews" }, "All reviews"),
+        " ",
+        h("a", { href: "#/" }, "All filters"),
+      ),
+    ),
   };
 }
 
@@ -106,16 +159,30 @@ function watchServer() {
   let timer = null;
   reachable.watch(there => {
     clearInterval(timer);
-    byId("banner").replaceChildren(...(there ? [] : [h("div", { class: "banner" },
-      h("p", {}, h("strong", {}, "The server does not answer. "), "Your judgements, decisions and keywords are kept in this browser and sent when it is back."),
-      button("Try now", {}, ping))]));
+    byId("banner").replaceChildren(
+      ...(there
+        ? []
+        : [
+            h(
+              "div",
+              { class: "banner" },
+              h(
+                "p",
+                {},
+                h("strong", {}, "The server does not answer. "),
+                "Your judgements, decisions and keywords are kept in this browser and sent when it is back.",
+              ),
+              button("Try now", {}, ping),
+            ),
+          ]),
+    );
     if (there) sendNow();
     else timer = setInterval(ping, PING_EVERY);
   });
 }
 
 function watchRefusals() {
-  outcomes.addEventListener("refused", ({ detail: { change, problem } }) => {
+  onOutcome("refused", ({ change, problem }) => {
     notify(`${NAMES[change.kind](change)} was not saved: ${problem.message}`, { kind: "failed" });
   });
 }
@@ -131,7 +198,7 @@ async function signInByLink() {
 
 async function begin() {
   try {
-    if (!await signInByLink()) await api.resume();
+    if (!(await signInByLink())) await api.resume();
   } catch (problem) {
     if (problem.status !== 401) console.warn(problem.message);
   }

@@ -3,4 +3,9 @@
 import { h } from "../../dom.js";
 
 export const empty = (heading, ...paragraphs) =>
-  h("section", { class: "empty" }, h("h2", {}, heading), paragraphs.map(text => h("p", {}, text)));
+  h(
+    "section",
+    { class: "empty" },
+    h("h2", {}, heading),
+    paragraphs.map(text => h("p", {}, text)),
+  );

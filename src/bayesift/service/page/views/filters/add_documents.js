@@ -14,9 +14,18 @@ const INVALID = new Set([400, 413, 422]);
 export function addDocumentsView(_params, signal) {
   return {
     title: "Add documents",
-    node: h("div", { class: "narrow" }, h("h1", {}, "Add documents"),
-      h("p", { class: "lead" }, "Every filter that is not paused scores new documents. A document that is known changes nothing. To screen a fixed set of records, begin a review instead."),
-      fileSection(signal), pasteSection(signal)),
+    node: h(
+      "div",
+      { class: "narrow" },
+      h("h1", {}, "Add documents"),
+      h(
+        "p",
+        { class: "lead" },
+        "Every filter that is not paused scores new documents. A document that is known changes nothing. To screen a fixed set of records, begin a review instead.",
+      ),
+      fileSection(signal),
+      pasteSection(signal),
+    ),
   };
 }
 
@@ -29,7 +38,10 @@ function pasteSection(signal) {
     outcome.className = "";
     outcome.textContent = "Sending …";
     try {
-      const answer = await api.addDocuments([documentOf({ title: title.value.trim(), text: text.value })], signal);
+      const answer = await api.addDocuments(
+        [documentOf({ title: title.value.trim(), text: text.value })],
+        signal,
+      );
       outcome.textContent = answer.accepted ? "Added." : "This document was added before.";
       if (answer.accepted) for (const input of [title, text]) input.value = "";
     } catch (problem) {
@@ -37,9 +49,19 @@ function pasteSection(signal) {
       outcome.textContent = `Not added: ${problem.message}`;
     }
   };
-  return h("section", { class: "card" }, h("h2", {}, "Paste text"),
-    h("form", { on: { submit: add } }, field("Title (optional)", title), field("Text", text),
-      h("p", {}, h("button", { type: "submit", class: "primary" }, "Add")), outcome));
+  return h(
+    "section",
+    { class: "card" },
+    h("h2", {}, "Paste text"),
+    h(
+      "form",
+      { on: { submit: add } },
+      field("Title (optional)", title),
+      field("Text", text),
+      h("p", {}, h("button", { type: "submit", class: "primary" }, "Add")),
+      outcome,
+    ),
+  );
 }
 
 function fileSection(signal) {
@@ -47,8 +69,18 @@ function fileSection(signal) {
   const uploadAll = async files => {
     for (const file of files) await new Upload(file, report, signal).run();
   };
-  return h("section", { class: "card" }, h("h2", {}, "Upload files"),
-    dropZone("files", ACCEPTED, "Tables with a column of texts (CSV, Excel, JSON lines), records (RIS, PubMed, EndNote, BibTeX), or plain text", uploadAll), report);
+  return h(
+    "section",
+    { class: "card" },
+    h("h2", {}, "Upload files"),
+    dropZone(
+      "files",
+      ACCEPTED,
+      "Tables with a column of texts (CSV, Excel, JSON lines), records (RIS, PubMed, EndNote, BibTeX), or plain text",
+      uploadAll,
+    ),
+    report,
+  );
 }
 
 /** The upload of one file in batches, retried while the server is busy. */
@@ -85,10 +117,15 @@ class Upload {
 
   async #run() {
     let batch = [];
-    for await (const { document, line, rejected } of documentsOf(this.file, file => api.readDocuments(file, this.stop.signal))) {
+    for await (const { document, line, rejected } of documentsOf(this.file, file =>
+      api.readDocuments(file, this.stop.signal),
+    )) {
       if (rejected) this.#reject(line ? `line ${line} ${rejected}` : rejected);
       else batch.push(document);
-      if (batch.length >= BATCH) { await this.#send(batch); batch = []; }
+      if (batch.length >= BATCH) {
+        await this.#send(batch);
+        batch = [];
+      }
     }
     if (batch.length) await this.#send(batch);
   }
@@ -103,7 +140,9 @@ class Upload {
         if (INVALID.has(problem.status)) return this.#bisect(batch, problem);
         if (!problem.passing) throw problem;
         const pause = 1000 * (problem.retryAfter ?? 0) || wait;
-        this.#show(`${problem.message} Trying again in ${plural(Math.ceil(pause / 1000), "second")}`);
+        this.#show(
+          `${problem.message} Trying again in ${plural(Math.ceil(pause / 1000), "second")}`,
+        );
         await new Promise(resolve => setTimeout(resolve, pause));
       }
     }
@@ -121,7 +160,10 @@ class Upload {
   #count(batch, answer) {
     this.accepted += answer.accepted;
     this.duplicates += answer.duplicates;
-    this.read += batch.reduce((sum, { text, title }) => sum + text.length + (title?.length ?? 0) + 30, 0);
+    this.read += batch.reduce(
+      (sum, { text, title }) => sum + text.length + (title?.length ?? 0) + 30,
+      0,
+    );
     this.bar.value = Math.min(this.read / this.file.size, 0.99);
     this.#show(percent(this.bar.value));
   }
@@ -129,8 +171,14 @@ class Upload {
   #reject(sentence) {
     this.rejections.push(sentence);
     const more = this.rejections.length - SHOWN_REJECTIONS;
-    this.details.replaceChildren(h("ul", { class: "rejections" }, this.rejections.slice(0, SHOWN_REJECTIONS).map(text => h("li", {}, text)),
-      more > 0 && h("li", {}, `and ${count(more)} more`)));
+    this.details.replaceChildren(
+      h(
+        "ul",
+        { class: "rejections" },
+        this.rejections.slice(0, SHOWN_REJECTIONS).map(text => h("li", {}, text)),
+        more > 0 && h("li", {}, `and ${count(more)} more`),
+      ),
+    );
   }
 
   #show(state) {

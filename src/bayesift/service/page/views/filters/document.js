@@ -3,7 +3,7 @@
 import { api, session } from "../../api.js";
 import { h, notify } from "../../dom.js";
 import { shortcut } from "../../help.js";
-import { deliver, outcomes } from "../../outbox.js";
+import { deliver, onOutcome } from "../../outbox.js";
 import { NONE, SAVED, SAVING } from "./queue_list.js";
 import { framed } from "./frame.js";
 import { drawEvidence, drawDocument } from "./queue_parts.js";
@@ -18,27 +18,57 @@ export async function documentView({ name, about }, signal) {
     return entry;
   };
   const [filter] = await Promise.all([api.filter(name, signal), load()]);
-  outcomes.addEventListener("saved", ({ detail: { change, answer } }) => {
-    if (change.filter !== name || change.document !== about) return;
-    if (answer?.conflict) notify("Another reviewer judged this document differently. Both judgements are kept; see Conflicts.", { kind: "warn" });
-    load().catch(() => {});
-  }, { signal });
-  window.addEventListener("keydown", event => place.querySelector(`[data-key="${shortcut(event)?.toUpperCase()}"]`)?.click(), { signal });
+  onOutcome(
+    "saved",
+    ({ change, answer }) => {
+      if (change.filter !== name || change.document !== about) return;
+      if (answer?.conflict) {
+        notify(
+          "Another reviewer judged this document differently. Both judgements are kept; see Conflicts.",
+          { kind: "warn" },
+        );
+      }
+      load().catch(() => {});
+    },
+    signal,
+  );
+  window.addEventListener(
+    "keydown",
+    event => place.querySelector(`[data-key="${shortcut(event)?.toUpperCase()}"]`)?.click(),
+    { signal },
+  );
   const aside = h("aside", { class: "evidence", "aria-label": "Why this score" }, evidence);
-  return framed(filter, "document", h("div", { class: "reading single" }, place, aside), { wide: true });
+  return framed(filter, "document", h("div", { class: "reading single" }, place, aside), {
+    wide: true,
+  });
 }
 
 /** Separate my own judgement from those of others. */
 function mineApart(entry) {
   const mine = entry.judgements.find(({ user }) => user === session.value?.user);
-  return { ...entry, judgements: entry.judgements.filter(judgement => judgement !== mine), mine: mine?.relevant ?? null, state: mine ? SAVED : NONE };
+  return {
+    ...entry,
+    judgements: entry.judgements.filter(judgement => judgement !== mine),
+    mine: mine?.relevant ?? null,
+    state: mine ? SAVED : NONE,
+  };
 }
 
 function draw(place, name, entry) {
   const say = (change, mine) => {
-    deliver({ ...change, filter: name, document: entry.document.id, user: session.value.user, known: entry.mine !== null });
+    deliver({
+      ...change,
+      filter: name,
+      document: entry.document.id,
+      user: session.value.user,
+      known: entry.mine !== null,
+    });
     draw(place, name, { ...entry, mine, state: SAVING });
   };
   const judge = relevant => say({ kind: "judge", relevant }, relevant);
-  drawDocument(place, entry, { judge, move: null, undo: entry.mine === null ? null : () => say({ kind: "undo" }, null) });
+  drawDocument(place, entry, {
+    judge,
+    move: null,
+    undo: entry.mine === null ? null : () => say({ kind: "undo" }, null),
+  });
 }

@@ -4,8 +4,14 @@ import { mayDo } from "../../api.js";
 import { h, written } from "../../dom.js";
 import { count } from "../../format.js";
 
-const TABS = [["queue", "Queue"], ["overview", "Overview"], ["words", "Words"], ["topics", "Topics"],
-  ["conflicts", "Conflicts"], ["judgements", "Judgements"]];
+const TABS = [
+  ["queue", "Queue"],
+  ["overview", "Overview"],
+  ["words", "Words"],
+  ["topics", "Topics"],
+  ["conflicts", "Conflicts"],
+  ["judgements", "Judgements"],
+];
 
 export const filterLink = (name, view, about) =>
   `#/filter/${encodeURIComponent(name)}/${view}${about === undefined ? "" : `/${encodeURIComponent(about)}`}`;
@@ -17,14 +23,34 @@ export function framed(filter, view, content, { wide = false } = {}) {
   return {
     title: label ? `${label}: ${filter.name}` : filter.name,
     wide,
-    node: h("div", { class: "product-view" },
-      h("div", { class: "product-head" },
+    node: h(
+      "div",
+      { class: "product-view" },
+      h(
+        "div",
+        { class: "product-head" },
         h("p", { class: "crumb" }, h("a", { href: "#/" }, "Filters")),
-        h("h1", {}, written(filter.name), filter.paused && h("span", { class: "tag" }, "paused"))),
-      h("nav", { class: "tabs", "aria-label": "Filter" }, TABS.filter(([key]) => key !== "queue" || mayDo("reviewer")).map(([key, name]) =>
-        h("a", { href: filterLink(filter.name, key), "aria-current": key === view ? "page" : null, data: { tab: key } },
-          name, numbers[key] !== undefined && h("span", { class: `number${numbers[key] ? "" : " none"}` }, count(numbers[key]))))),
-      content),
+        h("h1", {}, written(filter.name), filter.paused && h("span", { class: "tag" }, "paused")),
+      ),
+      h(
+        "nav",
+        { class: "tabs", "aria-label": "Filter" },
+        TABS.filter(([key]) => key !== "queue" || mayDo("reviewer")).map(([key, name]) =>
+          h(
+            "a",
+            {
+              href: filterLink(filter.name, key),
+              "aria-current": key === view ? "page" : null,
+              data: { tab: key },
+            },
+            name,
+            numbers[key] !== undefined &&
+              h("span", { class: `number${numbers[key] ? "" : " none"}` }, count(numbers[key])),
+          ),
+        ),
+      ),
+      content,
+    ),
   };
 }
 

@@ -1,7 +1,10 @@
 // The list a reviewer works through: documents judged or skipped, the current one, those ahead. No DOM, no server.
 
 /** States of the judgement of an entry. */
-export const NONE = "none", SAVING = "saving", SAVED = "saved", REFUSED = "refused";
+export const NONE = "none",
+  SAVING = "saving",
+  SAVED = "saved",
+  REFUSED = "refused";
 
 export class QueueList {
   entries = []; // {document, why, probability, ..., mine: null | boolean, state}
@@ -18,14 +21,18 @@ export class QueueList {
   /** Merge the server's queue: known documents get new figures, those ahead its order; none is shown twice. */
   merge(queue) {
     const fresh = new Map(queue.map(entry => [entry.document.id, entry]));
-    const stays = (entry, index) => index <= this.position || entry.mine !== null || entry.state !== NONE;
+    const stays = (entry, index) =>
+      index <= this.position || entry.mine !== null || entry.state !== NONE;
     const kept = this.entries.filter(stays);
     for (const entry of kept) {
       const news = fresh.get(entry.document.id);
       if (news && entry.mine === null) Object.assign(entry, news);
       fresh.delete(entry.document.id);
     }
-    this.entries = [...kept, ...[...fresh.values()].map(entry => ({ ...entry, mine: null, state: NONE }))];
+    this.entries = [
+      ...kept,
+      ...[...fresh.values()].map(entry => ({ ...entry, mine: null, state: NONE })),
+    ];
   }
 
   /** Go forward or back; false at either end. */
@@ -45,7 +52,9 @@ export class QueueList {
   /** Go to the next document without a judgement, wrapping around; past the end if there is none. */
   advance() {
     const open = index => this.entries[index].mine === null;
-    const indices = this.entries.map((_, index) => (this.position + 1 + index) % this.entries.length);
+    const indices = this.entries.map(
+      (_, index) => (this.position + 1 + index) % this.entries.length,
+    );
     const next = indices.find(open);
     this.position = next ?? this.entries.length;
     return next !== undefined;

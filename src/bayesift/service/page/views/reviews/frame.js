@@ -4,11 +4,21 @@ import { mayDo } from "../../api.js";
 import { h, written } from "../../dom.js";
 import { count } from "../../format.js";
 
-const TABS = [["screen", "Screen"], ["records", "Records"], ["conflicts", "Conflicts"], ["numbers", "Progress and export"], ["settings", "Settings"]];
+const TABS = [
+  ["screen", "Screen"],
+  ["records", "Records"],
+  ["conflicts", "Conflicts"],
+  ["numbers", "Progress and export"],
+  ["settings", "Settings"],
+];
 
-export const STAGES = [["abstract", "Titles and abstracts"], ["full text", "Full texts"]];
+export const STAGES = [
+  ["abstract", "Titles and abstracts"],
+  ["full text", "Full texts"],
+];
 
-export const reviewLink = (id, view = "screen", about) => `#/review/${id}/${view}${about === undefined ? "" : `/${encodeURIComponent(about)}`}`;
+export const reviewLink = (id, view = "screen", about) =>
+  `#/review/${id}/${view}${about === undefined ? "" : `/${encodeURIComponent(about)}`}`;
 
 /** A view of a review: heading, tabs, content. */
 export function framedReview(review, view, content, { wide = false } = {}) {
@@ -18,13 +28,38 @@ export function framedReview(review, view, content, { wide = false } = {}) {
   return {
     title: `${label}: ${review.name}`,
     wide,
-    node: h("div", { class: "product-view" },
-      h("div", { class: "product-head" },
+    node: h(
+      "div",
+      { class: "product-view" },
+      h(
+        "div",
+        { class: "product-head" },
         h("p", { class: "crumb" }, h("a", { href: "#/reviews" }, "Reviews")),
-        h("h1", {}, written(review.name), review.stopped !== null && h("span", { class: "tag" }, "stopped"))),
-      h("nav", { class: "tabs", "aria-label": "Review" }, tabs.map(([key, name]) =>
-        h("a", { href: reviewLink(review.id, key), "aria-current": key === view ? "page" : null, data: { tab: key } },
-          name, numbers[key] !== undefined && h("span", { class: `number${numbers[key] ? "" : " none"}` }, count(numbers[key]))))),
-      content),
+        h(
+          "h1",
+          {},
+          written(review.name),
+          review.stopped !== null && h("span", { class: "tag" }, "stopped"),
+        ),
+      ),
+      h(
+        "nav",
+        { class: "tabs", "aria-label": "Review" },
+        tabs.map(([key, name]) =>
+          h(
+            "a",
+            {
+              href: reviewLink(review.id, key),
+              "aria-current": key === view ? "page" : null,
+              data: { tab: key },
+            },
+            name,
+            numbers[key] !== undefined &&
+              h("span", { class: `number${numbers[key] ? "" : " none"}` }, count(numbers[key])),
+          ),
+        ),
+      ),
+      content,
+    ),
   };
 }
