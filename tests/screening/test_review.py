@@ -259,18 +259,18 @@ def test_labels_of_an_older_review_rank_the_new_one(tmp_path, references):
     assert sum(finds) >= 0.8 * n
 
 
-def play(X, labels, witness):
+def play(X, labels, outside):
     queue = ReviewQueue(X)
-    queue.set_witness(witness)
+    queue.set_outside_scores(outside)
     places = []
     for place in range(len(labels)):
         (name,) = queue.next_documents()
         places += [place] if labels[int(name)] else []
         queue.judge(name, bool(labels[int(name)]))
-    return np.mean(places), queue.witness_reliability
+    return np.mean(places), queue.outside_reliability
 
 
-def test_a_witness_helps_when_it_knows_and_does_not_hurt_when_it_does_not(references):
+def test_outside_scores_help_when_they_are_right_and_do_not_hurt_when_they_are_not(references):
     rng = np.random.default_rng(0)
     labels = np.array([reference.labels == ("trial",) for reference in references])
     X = ReviewQueue.of_texts([reference.abstract for reference in references]).model.rows(

@@ -75,8 +75,11 @@ _ROUTERS = (
     review_routes.exports,
 )
 _HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; "
+        "frame-ancestors 'none'"
+    ),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
@@ -86,13 +89,13 @@ _HEADERS = {
 }
 _ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"description": "The request cannot be read."},
-    401: {"description": "No valid token or session."},
+    401: {"description": "The token or session is missing or not valid."},
     403: {"description": "The role is not enough, or the CSRF token is missing."},
-    404: {"description": "Not there."},
-    409: {"description": "Cannot be done as things stand."},
-    413: {"description": "Too large."},
-    422: {"description": "Not as described."},
-    429: {"description": "Too much at once; see Retry-After."},
+    404: {"description": "It does not exist."},
+    409: {"description": "The current state does not allow it."},
+    413: {"description": "The request is too large."},
+    422: {"description": "The body or a parameter is not as described."},
+    429: {"description": "Too many requests at once; see Retry-After."},
     503: {"description": "The store cannot be written, or the service is shutting down."},
 }
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -163,7 +166,7 @@ def create_app(service: Service) -> FastAPI:
 
 
 def warm_up() -> FilterEngine:
-    """Run a throw-away filter once, so that all kernels are loaded before the first request needs them."""
+    """Run a filter once and drop it, so that all kernels are loaded before the first request."""
     engine, log = FilterEngine(), MemoryLog()
     engine.add_profile("wheat", query="wheat harvest")
     documents = [Document(str(number), "wheat harvest and corn") for number in range(3)]
@@ -280,7 +283,7 @@ class _ImpatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
 
 class _Gate:
-    """Reads request bodies of known callers only, within limits of size, time and what is held at once.
+    """Reads request bodies of known callers only, within limits of size, time and memory.
 
     A path that streams its body is passed on as it is.
     """
@@ -334,7 +337,7 @@ class _Gate:
 
 
 def _declared(scope: Scope, most: int) -> int:
-    """The size of a body as the request says, or what a body of unknown size may have."""
+    """Return the size of a body as declared, or the largest that it may have."""
     given = dict(scope["headers"]).get(b"content-length")
     if given is None:
         return most if b"transfer-encoding" in dict(scope["headers"]) else 0
@@ -356,7 +359,7 @@ async def _whole_body(receive: Receive, most: int) -> bytes:
 
 
 def _described(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI description, with errors as problem+json."""
+    """Return the OpenAPI description, with errors as problem+json."""
     if app.openapi_schema is None:
         description = get_openapi(
             title=app.title, version=app.version, summary=app.summary, routes=app.routes

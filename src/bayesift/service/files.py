@@ -1,4 +1,4 @@
-"""Files that people send and take away: downloads, safe cells of spreadsheets, limits of archives."""
+"""Files that people send and download: headers, safe cells of spreadsheets, limits of archives."""
 
 from __future__ import annotations
 

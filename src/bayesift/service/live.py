@@ -294,7 +294,7 @@ class Writer:
             self._save()
 
     def _work(self) -> None:
-        """Work until the writer is closed; if that fails, refuse all that waits and all that comes."""
+        """Work until the writer is closed; if that fails, refuse what waits and what comes."""
         try:
             self._work_until_closed()
         except BaseException:

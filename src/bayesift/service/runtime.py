@@ -66,7 +66,7 @@ class ServiceSettings:
     waiting_people, waiting_batches : lengths of the writer's two queues
     streams, streams_per_person : event streams open at once
     proxy : address of a proxy in front of the service whose X-Forwarded-For is trusted; None if
-        there is no proxy
+        no proxy is used
     restore_days : for how long a deleted filter or review can be restored
     """
 

@@ -50,7 +50,7 @@ class Person:
     role: Role
 
     def may(self, role: Role) -> bool:
-        """Whether they have this role or a higher one."""
+        """Return whether they have this role or a higher one."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
 
@@ -64,12 +64,12 @@ class BrowserSession:
 
 
 def digest(token: str) -> str:
-    """The SHA-256 of a token, in hexadecimal."""
+    """Return the SHA-256 of a token, in hexadecimal."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def new_token() -> str:
-    """256 random bits as text."""
+    """Return 256 random bits as text."""
     return secrets.token_urlsafe(32)
 
 
@@ -94,16 +94,16 @@ class People:
         }
 
     def of_token(self, token: str) -> Person | None:
-        """The owner of a token."""
+        """Return the owner of a token."""
         return self._by_token.get(digest(token))
 
     def of_cookie(self, cookie: str) -> BrowserSession | None:
-        """The session of a cookie; None when it has expired."""
+        """Return the session of a cookie; None when it has expired."""
         session = self._sessions.get(digest(cookie))
         return None if session is None or session.until < now() else session
 
     def new_session(self, person: Person) -> tuple[str, SessionRow]:
-        """A new cookie, and the row to store."""
+        """Create a cookie, and the row to store."""
         cookie = new_token()
         until = datetime.now(UTC) + timedelta(hours=self._session_hours)
         row = SessionRow(
@@ -112,7 +112,7 @@ class People:
         return cookie, row
 
     def has(self, name: str) -> bool:
-        """Whether there is a user of this name."""
+        """Return whether a user has this name."""
         return name in self.names
 
     @property
@@ -122,7 +122,7 @@ class People:
 
 
 def is_from_this_machine(request: Request) -> bool:
-    """Whether a request came from a browser on this machine.
+    """Return whether a request came from a browser on this machine.
 
     The peer and the name it asked for are loopback, so that no other site is answered under a name
     of its own (DNS rebinding), the page that sent it has the same origin, and no proxy passed it
@@ -160,7 +160,7 @@ class RateLimit:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def spend(self, name: str) -> None:
-        """Count one request; raises BusyError when the bucket is empty."""
+        """Count one request; raise BusyError when the bucket is empty."""
         with self._lock:
             now = self._clock()
             left, since = self._buckets.pop(name, (float(self._burst), now))
@@ -175,7 +175,7 @@ class RateLimit:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The person who sent a request, and the CSRF token of their session if they came with a cookie."""
+    """The person who sent a request, and the CSRF token of their session if they have one."""
 
     person: Person
     csrf: str | None
@@ -184,7 +184,7 @@ class Caller:
 def identify(service: Service, request: Request) -> Caller:
     """Identify the caller by token or by session.
 
-    An address that sends many wrong tokens is told to wait.
+    An address that sends many wrong tokens must wait.
     """
     authorization = request.headers.get("authorization")
     if authorization is None:
@@ -229,7 +229,7 @@ def _by_cookie(people: People, request: Request) -> Caller:
 
 
 def at_least(role: Role) -> Callable[[Caller], Awaitable[Person]]:
-    """A dependency that requires this role or a higher one."""
+    """Create a dependency that requires this role or a higher one."""
 
     async def person(caller: TheCaller) -> Person:
         if not caller.person.may(role):

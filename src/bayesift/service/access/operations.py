@@ -11,7 +11,7 @@ from bayesift.service.live import now
 
 
 def add_user(tx: Writing, name: str, role: Role) -> str:
-    """Add a user; returns the token, which is not stored."""
+    """Add a user and return the token, which is not stored."""
     if any(user.name == name for user in tx.users()):
         raise ConflictError(f"a user {name!r} already exists")
     token = new_token()
@@ -20,7 +20,7 @@ def add_user(tx: Writing, name: str, role: Role) -> str:
 
 
 def reset_token(tx: Writing, name: str) -> str:
-    """Give a user a new token and end their sessions; returns the token, which is not stored."""
+    """Give a user a new token, which is not stored, and end their sessions."""
     user = next((user for user in tx.users() if user.name == name), None)
     if user is None:
         raise NotFoundError(f"no user {name!r}")
@@ -31,7 +31,7 @@ def reset_token(tx: Writing, name: str) -> str:
 
 
 def claim_first_admin(tx: Writing, name: str) -> str:
-    """Give the first admin this name and a new token, which is not stored and is returned."""
+    """Give the first admin this name and a new token, which is not stored."""
     if name == FIRST_ADMIN:
         return reset_token(tx, name)
     token = add_user(tx, name, "admin")

@@ -58,26 +58,26 @@ async def sign_in(
 
 @sessions.get("")
 async def who_am_i(caller: TheCaller) -> SessionOut:
-    """The signed-in user."""
+    """Show the signed-in user."""
     return SessionOut(user=caller.person.name, role=caller.person.role, csrf=caller.csrf)
 
 
 @sessions.get("/first")
 async def first_start(request: Request, service: TheService) -> FirstStartOut:
-    """Whether this is the first start of the service and the caller is at its machine."""
+    """Report whether this is the first start and the caller is at the machine of the service."""
     return FirstStartOut(may_set_up=service.is_first_start and is_from_this_machine(request))
 
 
 @sessions.post("/first", status_code=201)
 async def set_up(body: FirstAdminIn, request: Request, service: TheService) -> NewUserOut:
-    """Take the place of the first admin, once, on the machine of a new service.
+    """Become the first admin, once, on the machine of a new service.
 
     The token is not shown again.
     """
     service.logins.spend("" if request.client is None else request.client.host)
     if not (service.is_first_start and is_from_this_machine(request)):
         raise NotAllowedError(
-            "the first admin is set up on the machine of a new service, before anybody signs in"
+            "the first admin is set up on the machine of a new service, before any user signs in"
         )
     service.first_start_until = 0.0
     first = Person(FIRST_ADMIN, "admin")
@@ -104,7 +104,7 @@ async def sign_out(
 
 @users.get("")
 def list_users(person: Admin, service: TheService) -> list[UserOut]:
-    """All users."""
+    """List all users."""
     with service.store.reading() as read:
         return [
             UserOut(name=user.name, role=user.role, created_at=user.at) for user in read.users()

@@ -25,16 +25,18 @@ _DONE = Table(
 
 _TABLES_0001 = (
     """CREATE TABLE events (
-        seq BIGINT NOT NULL PRIMARY KEY, batch BIGINT NOT NULL, at VARCHAR NOT NULL, "user" VARCHAR NOT NULL,
-        kind VARCHAR NOT NULL, profile VARCHAR, document VARCHAR, payload TEXT NOT NULL)""",
+        seq BIGINT NOT NULL PRIMARY KEY, batch BIGINT NOT NULL, at VARCHAR NOT NULL,
+        "user" VARCHAR NOT NULL, kind VARCHAR NOT NULL, profile VARCHAR, document VARCHAR,
+        payload TEXT NOT NULL)""",
     "CREATE INDEX events_of_profile ON events (profile, seq)",
     "CREATE INDEX events_about_document ON events (document)",
     """CREATE TABLE documents (
         id VARCHAR NOT NULL PRIMARY KEY, seq BIGINT NOT NULL UNIQUE, at VARCHAR NOT NULL,
         title TEXT NOT NULL, text TEXT NOT NULL, purged BOOLEAN NOT NULL)""",
     """CREATE TABLE profiles (
-        name VARCHAR NOT NULL PRIMARY KEY, seq BIGINT NOT NULL, at VARCHAR NOT NULL, "user" VARCHAR NOT NULL,
-        definition TEXT NOT NULL, paused BOOLEAN NOT NULL, seen BIGINT NOT NULL, since BIGINT NOT NULL)""",
+        name VARCHAR NOT NULL PRIMARY KEY, seq BIGINT NOT NULL, at VARCHAR NOT NULL,
+        "user" VARCHAR NOT NULL, definition TEXT NOT NULL, paused BOOLEAN NOT NULL,
+        seen BIGINT NOT NULL, since BIGINT NOT NULL)""",
     """CREATE TABLE judgements (
         profile VARCHAR NOT NULL, document VARCHAR NOT NULL, "user" VARCHAR NOT NULL,
         relevant BOOLEAN NOT NULL, at VARCHAR NOT NULL, seq BIGINT NOT NULL,
@@ -48,7 +50,8 @@ _TABLES_0001 = (
         name VARCHAR NOT NULL PRIMARY KEY, role VARCHAR NOT NULL, token VARCHAR NOT NULL UNIQUE,
         at VARCHAR NOT NULL)""",
     """CREATE TABLE sessions (
-        "key" VARCHAR NOT NULL PRIMARY KEY, "user" VARCHAR NOT NULL, csrf VARCHAR NOT NULL, until VARCHAR NOT NULL)""",
+        "key" VARCHAR NOT NULL PRIMARY KEY, "user" VARCHAR NOT NULL, csrf VARCHAR NOT NULL,
+        until VARCHAR NOT NULL)""",
     "CREATE TABLE facts (name VARCHAR NOT NULL PRIMARY KEY, value VARCHAR NOT NULL)",
 )
 
@@ -59,7 +62,7 @@ def _first_tables(connection: Connection) -> None:
 
 
 def _name_the_store(connection: Connection) -> None:
-    """A random name, so that a snapshot of another store is never loaded into this one."""
+    """Give the store a random name, so that no snapshot of another store is loaded."""
     statement = text("INSERT INTO facts (name, value) VALUES ('store', :value)")
     connection.execute(statement, {"value": secrets.token_hex(16)})
 
@@ -69,11 +72,12 @@ _ADDED_0003 = (
     "CREATE INDEX documents_by_content ON documents (content)",
     "ALTER TABLE profiles ADD COLUMN deleted VARCHAR NOT NULL DEFAULT ''",
     """CREATE TABLE reviews (
-        id VARCHAR NOT NULL PRIMARY KEY, seq BIGINT NOT NULL, at VARCHAR NOT NULL, "user" VARCHAR NOT NULL,
-        name VARCHAR NOT NULL, definition TEXT NOT NULL, deleted VARCHAR NOT NULL, digest VARCHAR NOT NULL)""",
+        id VARCHAR NOT NULL PRIMARY KEY, seq BIGINT NOT NULL, at VARCHAR NOT NULL,
+        "user" VARCHAR NOT NULL, name VARCHAR NOT NULL, definition TEXT NOT NULL,
+        deleted VARCHAR NOT NULL, digest VARCHAR NOT NULL)""",
     """CREATE TABLE review_records (
-        review VARCHAR NOT NULL, seq BIGINT NOT NULL, content {binary} NOT NULL, digest VARCHAR NOT NULL,
-        PRIMARY KEY (review, seq))""",
+        review VARCHAR NOT NULL, seq BIGINT NOT NULL, content {binary} NOT NULL,
+        digest VARCHAR NOT NULL, PRIMARY KEY (review, seq))""",
 )
 _DIGESTED_0003 = {  # columns in the order of their digest; the first are the key
     "events": ("seq", "batch", "at", "user", "kind", "profile", "document", "payload"),

@@ -25,8 +25,8 @@ from sqlalchemy.types import TypeDecorator
 
 from bayesift.service.db.integrity import Stored, check_rows, row_digest
 
-_MANY = 500  # values of one IN
-_PAGE = 5_000  # rows fetched at a time
+_MAX_IN_VALUES = 500  # of one statement
+_PAGE_ROWS = 5_000  # fetched at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class SessionRow:
 
 
 def json_text(value: Any) -> str:
-    """The text of a JSON value as it is stored."""
+    """Return the text of a JSON value as it is stored."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -164,11 +164,11 @@ class _Json(TypeDecorator[dict[str, Any]]):
     cache_ok = True
 
     def process_bind_param(self, value: dict[str, Any] | None, dialect: Any) -> str:
-        """The text to store."""
+        """Return the text to store."""
         return json_text(value)
 
     def process_result_value(self, value: str | None, dialect: Any) -> dict[str, Any]:
-        """The object of a stored text."""
+        """Return the object of a stored text."""
         stored: dict[str, Any] = json.loads(value or "{}")
         return stored
 
@@ -188,7 +188,7 @@ _TYPES: dict[str, Any] = {
 def _table(
     name: str, row: Any, *indexes: sa.Index, key: tuple[str, ...], unique: str = ""
 ) -> sa.Table:
-    """A table with one column for each field of its row."""
+    """Create a table with one column for each field of its row."""
     columns: list[sa.Column[Any]] = []
     for field in fields(row):
         kind, _, optional = str(field.type).partition(" | ")
@@ -243,9 +243,9 @@ _TABLES: dict[type, sa.Table] = {
 
 
 def stored_tables(dialect: str) -> list[Stored]:
-    """How all rows are read to be compared with their digests.
+    """Return how all rows are read to be compared with their digests.
 
-    As texts where they can be, which is quicker.
+    They are read as texts where possible, which is faster.
     """
     found = []
     for table in _TABLES.values():
@@ -272,7 +272,7 @@ def _select(table: sa.Table) -> sa.Select[Any]:
 
 
 def column_values(row: Any) -> dict[str, Any]:
-    """The values of a row by the names of its columns."""
+    """Return the values of a row by the names of its columns."""
     return {field.name: getattr(row, field.name) for field in fields(row)}
 
 
@@ -283,7 +283,7 @@ class Reading:
         self._connection = connection
 
     def last_seq(self) -> int:
-        """The number of the newest event, or 0."""
+        """Return the number of the newest event, or 0."""
         return int(self._connection.execute(sa.select(sa.func.max(EVENTS.c.seq))).scalar() or 0)
 
     def events(
@@ -307,7 +307,7 @@ class Reading:
             yield from self._all(EventRow, chosen)
             return
         while page := self._all(
-            EventRow, query.where(EVENTS.c.seq > after).order_by(EVENTS.c.seq).limit(_PAGE)
+            EventRow, query.where(EVENTS.c.seq > after).order_by(EVENTS.c.seq).limit(_PAGE_ROWS)
         ):
             yield from page
             after = page[-1].seq
@@ -322,7 +322,7 @@ class Reading:
         return [EventRow(*row) for row in self._among(query, EVENTS.c.document, documents)]
 
     def arrivals(self, documents: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """Payloads of the arrival events of documents, by document id."""
+        """Return the payloads of the arrival events of documents, by document id."""
         query = sa.select(DOCUMENTS.c.id, EVENTS.c.payload).join(
             EVENTS, EVENTS.c.seq == DOCUMENTS.c.seq
         )
@@ -330,16 +330,16 @@ class Reading:
         return {row.id: row.payload for row in rows}
 
     def known(self, documents: Iterable[str]) -> set[str]:
-        """Those of the documents that arrived before."""
+        """Return those of the documents that arrived before."""
         return {id_ for (id_,) in self._among(sa.select(DOCUMENTS.c.id), DOCUMENTS.c.id, documents)}
 
     def documents(self, ids: Iterable[str]) -> dict[str, DocumentRow]:
-        """Documents by id; unknown ids are left out."""
+        """Return documents by id; unknown ids are left out."""
         query = _select(DOCUMENTS).order_by(DOCUMENTS.c.seq)
         return {row.id: DocumentRow(*row) for row in self._among(query, DOCUMENTS.c.id, ids)}
 
     def document_ids(self, limit: int) -> list[str]:
-        """The ids of the newest documents that are not purged, oldest first."""
+        """Return the ids of the newest documents that are not purged, oldest first."""
         query = sa.select(DOCUMENTS.c.id).where(DOCUMENTS.c.purged.is_(False))
         found = self._connection.execute(
             query.order_by(DOCUMENTS.c.seq.desc()).limit(limit)
@@ -347,12 +347,12 @@ class Reading:
         return list(found)[::-1]
 
     def newest_documents(self, limit: int, after: int = 0) -> list[DocumentRow]:
-        """Documents that arrived after an event and are not purged, newest first."""
+        """Return documents that arrived after an event and are not purged, newest first."""
         query = _select(DOCUMENTS).where(DOCUMENTS.c.seq > after, DOCUMENTS.c.purged.is_(False))
         return self._all(DocumentRow, query.order_by(DOCUMENTS.c.seq.desc()).limit(limit))
 
     def n_documents(self) -> int:
-        """Number of documents that ever arrived."""
+        """Count the documents that ever arrived."""
         return int(
             self._connection.execute(sa.select(sa.func.count()).select_from(DOCUMENTS)).scalar_one()
         )
@@ -363,27 +363,27 @@ class Reading:
         return [row for row in rows if bool(row.deleted) is deleted]
 
     def filter(self, name: str, *, deleted: bool = False) -> FilterRow | None:
-        """Return a filter by name, or a deleted one; None if there is no such filter."""
+        """Return a filter by name, or a deleted one; None if it does not exist."""
         row = self._one(FilterRow, _select(FILTERS).where(FILTERS.c.name == name))
         return row if row is not None and bool(row.deleted) is deleted else None
 
     def known_content(self, digests: Iterable[str]) -> set[str]:
-        """Which of these digests are the content of a document."""
+        """Return which of these digests are the content of a document."""
         return {
             row[0]
             for row in self._among(sa.select(DOCUMENTS.c.content), DOCUMENTS.c.content, digests)
         }
 
     def reviews(self) -> list[ReviewRow]:
-        """All reviews, deleted ones too, oldest first."""
+        """Return all reviews, deleted ones too, oldest first."""
         return self._all(ReviewRow, _select(REVIEWS).order_by(REVIEWS.c.seq))
 
     def review(self, review: str) -> ReviewRow | None:
-        """Return a review by id, even if it is deleted; None if there is no such review."""
+        """Return a review by id, even if it is deleted; None if it does not exist."""
         return self._one(ReviewRow, _select(REVIEWS).where(REVIEWS.c.id == review))
 
     def review_records(self, review: str) -> list[ReviewRecordsRow]:
-        """The records of a review, in the order they were added."""
+        """Return the records of a review, in the order they were added."""
         query = (
             _select(REVIEW_RECORDS)
             .where(REVIEW_RECORDS.c.review == review)
@@ -392,12 +392,9 @@ class Reading:
         return self._all(ReviewRecordsRow, query)
 
     def verify(self) -> None:
-        """Compare every row with its digest.
-
-        Raises ValueError that names the table of one that differs.
-        """
+        """Compare every row with its digest; raise ValueError with the table that differs."""
         for stored in stored_tables(self._connection.dialect.name):
-            query = sa.text(stored.query).execution_options(yield_per=_PAGE)
+            query = sa.text(stored.query).execution_options(yield_per=_PAGE_ROWS)
             check_rows(self._connection.execute(query), stored)
 
     def judgements(
@@ -435,15 +432,15 @@ class Reading:
         return self._all(WordRow, query.order_by(WORDS.c.at.desc()))
 
     def users(self) -> list[UserRow]:
-        """All users, by name."""
+        """Return all users, by name."""
         return self._all(UserRow, _select(USERS).order_by(USERS.c.name))
 
     def sessions(self) -> list[SessionRow]:
-        """All sessions."""
+        """Return all sessions."""
         return self._all(SessionRow, _select(SESSIONS))
 
     def fact(self, name: str) -> str:
-        """A fact about the database itself."""
+        """Return a fact about the database itself."""
         return str(
             self._connection.execute(
                 sa.select(FACTS.c.value).where(FACTS.c.name == name)
@@ -459,14 +456,14 @@ class Reading:
     def _among(
         self, query: sa.Select[Any], column: sa.Column[Any], values: Iterable[str]
     ) -> Iterator[Any]:
-        """The rows of a query where a column has one of the values.
+        """Yield the rows of a query where a column has one of the values.
 
-        In pieces that fit into one statement.
+        The values are sent in pieces that fit into one statement.
         """
         distinct = list(dict.fromkeys(values))
-        for start in range(0, len(distinct), _MANY):
+        for start in range(0, len(distinct), _MAX_IN_VALUES):
             yield from self._connection.execute(
-                query.where(column.in_(distinct[start : start + _MANY]))
+                query.where(column.in_(distinct[start : start + _MAX_IN_VALUES]))
             )
 
 
@@ -495,7 +492,7 @@ class Writing(Reading):
             self._connection.execute(sa.insert(_TABLES[type(rows[0])]), values)
 
     def put(self, row: Any) -> None:
-        """Store a row in place of the one with its key, if there is one."""
+        """Store a row, and delete the one with the same key."""
         key = _TABLES[type(row)].primary_key
         self.drop(type(row), **{column.name: getattr(row, column.name) for column in key})
         self.add([row])
@@ -508,17 +505,14 @@ class Writing(Reading):
         )
 
     def purge(self, *, before: str | None = None, up_to: int | None = None) -> int:
-        """Delete titles and texts of documents that arrived before a time or up to an event.
-
-        Returns their number.
-        """
+        """Delete texts of documents that arrived before a time or up to an event; count them."""
         chosen = _select(DOCUMENTS).where(DOCUMENTS.c.purged.is_(False))
         if before is not None:
             chosen = chosen.where(DOCUMENTS.c.at < before)
         if up_to is not None:
             chosen = chosen.where(DOCUMENTS.c.seq <= up_to)
         n = 0
-        while rows := self._all(DocumentRow, chosen.limit(_PAGE)):
+        while rows := self._all(DocumentRow, chosen.limit(_PAGE_ROWS)):
             self._connection.execute(
                 sa.delete(DOCUMENTS).where(DOCUMENTS.c.id == sa.bindparam("the_id")),
                 [{"the_id": row.id} for row in rows],

@@ -1,8 +1,8 @@
 """Insight into the documents of a filter: how many relevant ones are left, and their topics.
 
 The pool of the estimate (`bayesift.screening.Forecast`) is what people can reach: judged documents
-and the newest that the filter retrieved, as long as their texts are kept. There is no estimate
-before ten relevant documents are found, nor before three quarters of the pool are judged: the
+and the newest that the filter retrieved, as long as their texts are kept. An estimate is made only
+after ten relevant documents are found and three quarters of the pool are judged: before that the
 intervals would not hold. The leading directions of the pool are cached for some seconds, because
 they cost more than the rest. Topics are those of a sparse non-negative matrix factorisation.
 """

@@ -53,7 +53,7 @@ def read_filter(model: bytes) -> tuple[VectorSpace, ProfileState]:
         except DataError as error:
             raise DataError(error.message) from error
     if not content.states:
-        raise DataError("there is no filter in the file")
+        raise DataError("the file holds no filter")
     state = _learned(content.states[0])
     state.profile()  # refuses a state that does not fit together
     if any(state.arrays[name].max(initial=-1) >= len(content.space) for name in _COLUMN_ARRAYS):

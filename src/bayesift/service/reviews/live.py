@@ -192,7 +192,7 @@ class LiveReview:
     _vectors: tuple[str, Pool] | None = None
 
     def accept(self, events: Sequence[Event]) -> None:
-        """Let events take effect; the ranking is told, but not refitted."""
+        """Let events take effect; the ranking takes note of them, but is not refitted."""
         self.log.accept(events)
         for event in events:
             if event.type in _REGROUPING:

@@ -212,7 +212,7 @@ async def undo(review: ReviewId, person: Reviewer, service: TheService) -> schem
     def take_back(unit: UnitOfWork) -> tuple[Stage, str]:
         last = opened_in(unit, review).log.last_done(person.name)
         if last is None:
-            raise DataError("there is no decision to take back")
+            raise DataError("no decision to take back")
         perform(unit, review, live.Undo(record=last[1]))
         return last
 

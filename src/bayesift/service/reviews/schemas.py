@@ -188,7 +188,7 @@ class MoreReadingOut(BaseModel):
 
 
 class GaugeOut(BaseModel):
-    """What is left, with a 95% interval; only the sentence if there is no estimate yet."""
+    """What is left, with a 95% interval; before there is an estimate only a sentence."""
 
     sentence: str
     found: int | None = None

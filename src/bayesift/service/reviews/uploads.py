@@ -78,7 +78,7 @@ class Uploads:
         for key in dict.fromkeys(keys):
             upload = self._kept.get(key)
             if upload is None or upload.person != person:
-                raise NotFoundError("a file is no longer here; send it again")
+                raise NotFoundError("a file is not kept any more; send it again")
             lists.append(upload.references)
         joined = chain.from_iterable
         return ReferenceList(
@@ -89,7 +89,7 @@ class Uploads:
         )
 
     def drop(self, keys: Sequence[str]) -> None:
-        """Forget uploads."""
+        """Drop uploads."""
         with self._lock:
             for key in keys:
                 self._kept.pop(key, None)
