@@ -18,7 +18,7 @@ def test_directions_are_those_of_a_singular_value_decomposition(monkeypatch):
         left, values, _ = np.linalg.svd(X.toarray(), full_matrices=False)
         exact = gram(left[:, :7] * values[:7])
         np.testing.assert_allclose(gram(leading_directions(X, 7)), exact, atol=1e-8)
-    monkeypatch.setattr(relevance, "_MOST_ROWS", 45)
+    monkeypatch.setattr(relevance, "_MAX_DIRECTION_ROWS", 45)
     part = X[::2]
     _, _, axes = np.linalg.svd(part.toarray(), full_matrices=False)
     np.testing.assert_allclose(gram(leading_directions(X, 7)), gram(X @ axes[:7].T), atol=1e-8)

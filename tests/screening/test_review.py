@@ -233,7 +233,7 @@ def test_pools_without_any_text_are_refused(tmp_path):
 
 
 def test_vectors_of_large_pools_are_kept(project, monkeypatch):
-    monkeypatch.setattr(review, "_SAVED_FROM", 10)
+    monkeypatch.setattr(review, "_MIN_RECORDS_TO_SAVE", 10)
     first = Review(project, "ann")
     assert project.snapshot_folder.exists()
     second = Review(project, "ann")
