@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 LOWEST := tests/text/test_vectorizer.py tests/classifier tests/models/naive_bayes/test_classifier.py \
 	tests/models/baselines/test_hyperplanes.py tests/test_state.py tests/cli/test_commands.py
 
-.PHONY: help demo test slow coverage check docs wheel lowest hooks bench results format clean
+.PHONY: help demo test slow coverage check page docs wheel lowest hooks bench results format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -36,11 +36,21 @@ coverage: $(INSTALLED)  ## run the tests and measure which lines they reach; wri
 	@$(BIN)/python -m coverage report --format=markdown --omit='*/kernels/*' > out/coverage.md
 	@tail -1 out/coverage.md
 
-check: $(INSTALLED)  ## lint, format, types, layers
+check: $(INSTALLED)  ## lint, format, types, layers, page
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+	@if command -v node >/dev/null && command -v npm >/dev/null; then $(MAKE) --no-print-directory page; \
+	else echo "node or npm is missing: the page is not checked"; fi
+
+node_modules/.installed: package.json
+	@npm install --silent --no-progress
+	@touch $@
+
+page: $(INSTALLED) node_modules/.installed  ## lint, format and types of the service's page (needs node and npm)
+	@$(BIN)/python tools/page_types.py
+	@npm run --silent check
 
 docs: $(INSTALLED)  ## build the documentation into out/site; any warning is an error
 	@$(BIN)/python docs/reference/commands.py
@@ -76,6 +86,7 @@ results: $(INSTALLED)  ## run every table and figure of the papers and the leade
 format: $(INSTALLED)  ## put the code into house style
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+	@if [ -d node_modules ]; then npm run --silent format; fi
 
 clean:  ## remove the environment and the caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis out
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis node_modules out

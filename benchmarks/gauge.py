@@ -25,8 +25,8 @@ from bayesift.filtering import Filter, FilterEngine
 from bayesift.filtering.engine import add_described
 from bayesift.records import Document
 from bayesift.screening import Forecast, RankDecay, ReviewCurve, pool_vectorizer, pool_vectors
-from bayesift.service.insight import too_early
-from bayesift.service.reviewing import score
+from bayesift.service.filters.insight import too_early
+from bayesift.service.filters.scoring import score
 from benchmarks.screening import ORDERS, curves, kept, learned_tail, weakened
 from benchmarks.screening_asreview import REVIEWS
 

@@ -27,7 +27,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesift.records import Document
-from bayesift.service import Service, ServiceSettings, operations
+from bayesift.service import Service, ServiceSettings
+from bayesift.service.filters import operations
 from benchmarks.harness import machine
 
 NAME = "service"
@@ -222,7 +223,7 @@ def _load(folder: Path) -> dict[str, Any]:
     with _server(folder) as (process, port, token, _):
         admin = _Caller(port, token)
         for number in range(N_PROFILES):
-            admin.ask("POST", "/api/profiles", json.dumps(world.definition(number)).encode())
+            admin.ask("POST", "/api/filters", json.dumps(world.definition(number)).encode())
         admin.ask("POST", "/api/documents/batch", bodies[0])
         reviews = [_begin_review(admin, world, number) for number in range(N_REVIEWS)]
         end, waiting, lock = threading.Event(), iter(bodies[1:]), threading.Lock()
@@ -253,7 +254,7 @@ def _load(folder: Path) -> dict[str, Any]:
         for thread in working:
             thread.join()
         listed = _Caller(port, token).ask(
-            "GET", "/api/profiles"
+            "GET", "/api/filters"
         )  # idle connections are closed by the server
     return {
         "documents_per_second": (N_DOCUMENTS - BATCH) / seconds,
@@ -309,12 +310,12 @@ def _judge_on(caller: _Caller, profiles: range, taken: dict[str, list[float]], e
     """Judge what some profiles retrieved, one of them after the other."""
     after = dict.fromkeys(profiles, 0)
     for number in itertools.cycle(profiles):
-        path = f"/api/profiles/profile{number}"
-        found = caller.ask("GET", f"{path}/decisions?after={after[number]}&limit=1")
+        path = f"/api/filters/profile{number}"
+        found = caller.ask("GET", f"{path}/retrieved?after={after[number]}&limit=1")
         after[number] = found["next"]
-        for decision in found["decisions"]:
+        for retrieved in found["retrieved"]:
             body = json.dumps(
-                {"document": decision["document"], "relevant": decision["probability"] > 0.5}
+                {"document": retrieved["document"], "relevant": retrieved["probability"] > 0.5}
             ).encode()
             taken["judge"].append(
                 _timed(partial(caller.ask, "POST", f"{path}/judgements", body))[0]
@@ -389,7 +390,7 @@ def _write_log(
             definition = {**world.definition(number), "settings": {"max_terms": TERMS}}
             definition.pop("max_terms")
             service.writer.submit(
-                "admin", partial(operations.create_profile, definition=definition)
+                "admin", partial(operations.create_filter, definition=definition)
             ).result()
     while service.live.seq < up_to:
         batch = [Document(f"d{next_document + i}", world.text(_SHORT)) for i in range(500)]

@@ -1,4 +1,4 @@
-"""Two walks through the code: the files of bayesift that one posted judgement and one `bayesift fit` run through.
+"""Three walks through the code: the files that a judgement, a decision and a fit run through.
 
     python -m benchmarks.walks
 
@@ -33,10 +33,12 @@ class Walk:
     Attributes
     ----------
     functions : names of functions by the path of their file, relative to the package
+    afterwards : those that a service runs in its threads for learning, after the answer
     """
 
     def __init__(self) -> None:
         self.functions: dict[str, set[str]] = {}
+        self.afterwards: dict[str, set[str]] = {}
         self._recording = False
         self._prefix = f"{ROOT}/"
 
@@ -62,7 +64,9 @@ class Walk:
         code = frame.f_code
         if self._recording and event == "call" and code.co_filename.startswith(self._prefix):
             file = code.co_filename.removeprefix(self._prefix)
-            self.functions.setdefault(file, set()).add(code.co_qualname)
+            is_learning = threading.current_thread().name.startswith("bayesift-learning")
+            functions = self.afterwards if is_learning else self.functions
+            functions.setdefault(file, set()).add(code.co_qualname)
 
 
 def posted_judgement() -> Walk:
@@ -78,18 +82,46 @@ def posted_judgement() -> Walk:
             create_app(service), headers={"Authorization": f"Bearer {service.first_token}"}
         ) as client:
             documents = [{"id": str(number), "text": _WORDS[0]} for number in range(4)]
-            _posted(client, "/api/profiles", {"name": "grain", "query": _WORDS[0]})
+            _posted(client, "/api/filters", {"name": "grain", "query": _WORDS[0]})
             _posted(client, "/api/documents/batch", {"documents": documents})
             time.sleep(1.0)  # the service warms up in a thread of its own
 
             def judge(number: int) -> None:
                 _posted(
                     client,
-                    "/api/profiles/grain/judgements",
+                    "/api/filters/grain/judgements",
                     {"document": str(number), "relevant": True},
                 )
 
             walk.second_call(judge)
+    return walk
+
+
+def posted_decision() -> Walk:
+    """Post a decision on a record of a review to the application of a service with SQLite."""
+    from fastapi.testclient import TestClient
+
+    from bayesift.service import Service, ServiceSettings, create_app
+
+    walk = Walk()
+    with tempfile.TemporaryDirectory() as folder, walk.watched():
+        service = Service(ServiceSettings(folder=Path(folder)))
+        with TestClient(
+            create_app(service), headers={"Authorization": f"Bearer {service.first_token}"}
+        ) as client:
+            records = [f"TY  - JOUR\nTI  - {_WORDS[n % 2]} {n}\nER  - \n" for n in range(8)]
+            sent = client.post("/api/uploads?name=a.ris", content="\n".join(records).encode())
+            body = {"name": "grain", "uploads": [sent.json()["upload"]]}
+            review = client.post("/api/reviews", json=body).json()["id"]
+            time.sleep(1.0)  # the service warms up in a thread of its own
+
+            def decide(number: int) -> None:
+                verdict = ("included", "excluded")[number]
+                path = f"/api/reviews/{review}/decisions"
+                _posted(client, path, {"record": str(number + 1), "verdict": verdict})
+                time.sleep(1.0)  # the ranking learns after the answer
+
+            walk.second_call(decide)
     return walk
 
 
@@ -130,16 +162,22 @@ def fitted_classifier() -> Walk:
 
 
 def main() -> None:
-    """Print both walks, file by file."""
+    """Print the walks, file by file."""
     for name, walk in (
         ("POST a judgement", posted_judgement()),
+        ("POST a decision", posted_decision()),
         ("bayesift fit my.csv", fitted_classifier()),
     ):
-        n_functions = sum(map(len, walk.functions.values()))
-        print(f"{name}: {len(walk.functions)} files, {n_functions} functions")
-        for file, functions in sorted(walk.functions.items()):
-            print(f"    {file:40} {len(functions):3}  {', '.join(sorted(functions))[:140]}")
-        print()
+        _print(name, walk.functions)
+        if walk.afterwards:
+            _print(f"{name}, learned after the answer", walk.afterwards)
+
+
+def _print(name: str, files: dict[str, set[str]]) -> None:
+    print(f"{name}: {len(files)} files, {sum(map(len, files.values()))} functions")
+    for file, functions in sorted(files.items()):
+        print(f"    {file:40} {len(functions):3}  {', '.join(sorted(functions))[:140]}")
+    print()
 
 
 if __name__ == "__main__":

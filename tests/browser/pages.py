@@ -21,7 +21,7 @@ def go(page, place):
 
 
 def review(name):
-    return f"#/filter/{quote(name)}/review"
+    return f"#/filter/{quote(name)}/queue"
 
 
 def heading(page):
@@ -35,5 +35,5 @@ def wait_saved(page):
 
 def judged(server, name):
     """{document: (who, relevant)} as the server has it."""
-    entries = server.ask("GET", f"profiles/{name}/judgements")
+    entries = server.ask("GET", f"filters/{name}/judgements")
     return {entry["document"]: (entry["user"], entry["relevant"]) for entry in entries}

@@ -83,10 +83,10 @@ class Server:
         """The token of a new person."""
         return self.ask("POST", "users", {"name": name, "role": role})["token"]
 
-    def profile(self, name, **definition):
+    def filter(self, name, **definition):
         self.ask(
             "POST",
-            "profiles",
+            "filters",
             {"name": name, "query": "wheat harvest and exports", "past": False, **definition},
         )
 

@@ -16,11 +16,11 @@ LONG = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz" * 3
 @pytest.fixture(scope="module")
 def places(server):
     """Every view, with something in it: long words, a conflict, judgements, taught words."""
-    server.profile(
+    server.filter(
         "full", query=f"wheat harvest and exports {LONG[:80]}", words={"tonnes": 1, "football": -1}
     )
-    server.profile("empty")
-    server.ask("PATCH", "profiles/empty", {"paused": True})
+    server.filter("empty")
+    server.ask("PATCH", "filters/empty", {"paused": True})
     ids = server.feed("access", 12)
     text = f"Wheat harvest and exports {LONG}.\n\n- wheat\n- harvest"
     server.ask(
@@ -30,14 +30,14 @@ def places(server):
     )
     other = server.person("Other")
     for number, id_ in enumerate(ids[:5]):
-        server.ask("POST", "profiles/full/judgements", {"document": id_, "relevant": number != 2})
+        server.ask("POST", "filters/full/judgements", {"document": id_, "relevant": number != 2})
     server.ask(
-        "POST", "profiles/full/judgements", {"document": ids[0], "relevant": False}, token=other
+        "POST", "filters/full/judgements", {"document": ids[0], "relevant": False}, token=other
     )
     tabs = [
         f"#/filter/full/{tab}"
         for tab in (
-            "review",
+            "queue",
             "overview",
             "words",
             "topics",
@@ -52,7 +52,7 @@ def places(server):
         "#/add",
         "#/users",
         *tabs,
-        "#/filter/empty/review",
+        "#/filter/empty/queue",
         "#/filter/empty/overview",
     ]
     return [*pages, "#/reviews", "#/new-review", *review_places(server, other)]

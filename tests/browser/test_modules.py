@@ -8,7 +8,7 @@ from tests.browser.conftest import PATIENCE
 from tests.browser.server import Server
 
 DOCUMENTS = """async ([name, text]) => {
-    const { documentsOf } = await import("./static/document_files.js");
+    const { documentsOf } = await import("./static/views/filters/document_files.js");
     const found = [];
     for await (const one of documentsOf(new File([text], name))) found.push(one);
     return found;
@@ -47,10 +47,14 @@ def test_files_become_documents_and_bad_lines_are_named(page):
 
 def test_documents_without_an_id_get_one_of_their_content(page):
     texts = ["wheat", "wheat ", "Wheat", "", "\x00", "wheat\nwheat", "a" * 5000, "a" * 5001]
-    ids = [page.evaluate(CALL, ["document_files.js", "fingerprint", text]) for text in texts]
+    ids = [
+        page.evaluate(CALL, ["views/filters/document_files.js", "fingerprint", text])
+        for text in texts
+    ]
     assert len(set(ids)) == len(texts)
     assert ids == [
-        page.evaluate(CALL, ["document_files.js", "fingerprint", text]) for text in texts
+        page.evaluate(CALL, ["views/filters/document_files.js", "fingerprint", text])
+        for text in texts
     ]
     assert all(len(id_) == 24 for id_ in ids)
 
@@ -103,7 +107,8 @@ def test_characters_of_scripts_without_spaces_share_the_weights_of_their_ngrams(
 
 def test_words_for_and_against_a_new_profile(page):
     strengths = page.evaluate(
-        CALL, ["views/new_filter.js", "wordStrengths", "Wheat, corn;", " football,constructor"]
+        CALL,
+        ["views/filters/new_filter.js", "wordStrengths", "Wheat, corn;", " football,constructor"],
     )
     assert strengths == {"wheat": 1, "corn": 1, "football": -1, "constructor": -1}
 

@@ -12,7 +12,7 @@ from tests.browser.server import wheat
 def full(server, request):
     """A profile of this test's own with eight documents waiting."""
     name = request.node.name.removeprefix("test_").replace("_", "-")[:60]
-    server.profile(name)
+    server.filter(name)
     server.feed(name)
     return name
 
@@ -51,7 +51,7 @@ def test_create_feed_and_judge_by_keys(server, visit, tmp_path):
     assert sorted(relevant for _, relevant in said.values()) == [False, True]
     words = {
         word["word"]: word["strength"]
-        for word in server.ask("GET", "profiles/made in the browser/words")
+        for word in server.ask("GET", "filters/made in the browser/words")
     }
     assert words == {"tonnes": 1, "season": 1, "football": -1}
 
@@ -111,9 +111,7 @@ def test_teach_a_word_by_typing_and_by_clicking(server, visit, full):
     mark.click()
     page.get_by_role("dialog", name="Set a keyword").get_by_role("button", name="against").click()
     expect(page.locator(".notice")).to_contain_text("“wheat” is now evidence against")
-    taught = {
-        word["word"]: word["strength"] for word in server.ask("GET", f"profiles/{full}/words")
-    }
+    taught = {word["word"]: word["strength"] for word in server.ask("GET", f"filters/{full}/words")}
     assert taught == {"tonnes": 1, "wheat": -1}
     expect(
         page.locator(".words", has_text="Against").get_by_text("wheat", exact=True)
@@ -122,7 +120,7 @@ def test_teach_a_word_by_typing_and_by_clicking(server, visit, full):
     page.get_by_role("button", name="Remove the keyword wheat").click()
     expect(page.locator(".notice")).to_contain_text("no longer a keyword")
     assert [
-        word["word"] for word in server.ask("GET", f"profiles/{full}/words") if word["strength"]
+        word["word"] for word in server.ask("GET", f"filters/{full}/words") if word["strength"]
     ] == ["tonnes"]
 
 
@@ -143,7 +141,7 @@ def test_the_server_refuses_a_stop_word_and_the_page_says_so(server, visit, full
     page.keyboard.type("the")
     page.keyboard.press("Enter")
     expect(page.locator(".notice.failed")).to_contain_text("“the” was not saved")
-    assert server.ask("GET", f"profiles/{full}/words") == []
+    assert server.ask("GET", f"filters/{full}/words") == []
 
 
 def test_two_reviewers_get_different_documents_and_see_conflicts(server, visit, full):
@@ -169,7 +167,7 @@ def test_two_reviewers_get_different_documents_and_see_conflicts(server, visit, 
 
 
 def test_documents_that_arrive_are_shown_without_reloading(server, visit):
-    server.profile("live")
+    server.filter("live")
     page = visit(server, place=review("live"))
     expect(page.locator(".empty")).to_be_visible()
     server.feed("live", 2)
@@ -198,9 +196,7 @@ def test_a_view_that_comes_late_does_not_stand_under_the_next_address(server, vi
 
 def test_words_that_spoke_are_marked_by_weight(server, visit, full):
     page = visit(server, place=review(full))
-    entry = server.ask(
-        "GET", f"profiles/{full}/documents/{page.locator('.paper .id').inner_text()}"
-    )
+    entry = server.ask("GET", f"filters/{full}/documents/{page.locator('.paper .id').inner_text()}")
     forms = {form for word in entry["words"] for form in word["forms"] if word["weight"] > 0}
     assert {text.lower() for text in page.locator(".text mark.for").all_inner_texts()} <= forms
     assert "wheat" in forms
@@ -271,9 +267,9 @@ def test_a_profile_is_paused_and_deleted(server, visit, full):
     page = visit(server, place=f"#/filter/{full}/overview")
     page.get_by_role("button", name="Pause").click()
     expect(page.locator("h1 .tag")).to_have_text("paused")
-    assert server.ask("GET", f"profiles/{full}")["paused"]
+    assert server.ask("GET", f"filters/{full}")["paused"]
     page.get_by_role("button", name="Delete …").click()
     page.get_by_label("Name of the filter").fill(full)
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.locator("main h1")).to_have_text("Filters")
-    assert full not in [profile["name"] for profile in server.ask("GET", "profiles")]
+    assert full not in [profile["name"] for profile in server.ask("GET", "filters")]

@@ -24,7 +24,7 @@ MADE = "main :is(script, img, iframe, style, [onload], [onerror], [onfocus], [on
 
 @pytest.fixture(scope="module")
 def attacked(server):
-    server.profile(NAME, query=f"wheat harvest {ATTACKS['image']}")
+    server.filter(NAME, query=f"wheat harvest {ATTACKS['image']}")
     documents = [
         {
             "id": f"{kind}<b>&",
@@ -59,7 +59,7 @@ def test_documents_are_shown_as_they_are_written(server, visit, attacked):
 
 def test_hostile_documents_are_judged_and_taught(server, visit, attacked):
     page = visit(server, attacked)
-    go(page, encoded(page, "review"))
+    go(page, encoded(page, "queue"))
     expect(page.locator("main h1")).to_have_text(NAME)
     for key in "rn":
         expect(page.locator(".paper h2")).to_contain_text("wheat harvest")
@@ -79,7 +79,7 @@ def test_every_view_survives_hostile_names_and_words(server, visit, attacked):
         page.get_by_role("button", name="Evidence for", exact=True).click()
         expect(page.locator(".notice")).to_contain_text(f"“{word}”")
     for view in (
-        "review",
+        "queue",
         "overview",
         "words",
         "topics",
@@ -91,7 +91,7 @@ def test_every_view_survives_hostile_names_and_words(server, visit, attacked):
         expect(page.locator("main h1")).to_have_text(NAME)
         page.wait_for_timeout(200)
         unharmed(page)
-    for place in ("#/", "#/<img src=x onerror=window.hacked=1>", "#/filter/%E0%A4%A/review"):
+    for place in ("#/", "#/<img src=x onerror=window.hacked=1>", "#/filter/%E0%A4%A/queue"):
         go(page, place)
         unharmed(page)
 

@@ -1,14 +1,19 @@
-"""A judgement counts as saved when the server says so; one that is not is kept and sent again."""
+"""A judgement or a decision counts as saved when the server says so; others are kept and sent again."""
 
+import csv
+import io
+import json
 import signal
+from urllib.request import Request, urlopen
 
 import pytest
 
 from tests.browser.pages import expect, go, heading, judged, review, sign_in, wait_saved
+from tests.service.test_reviews import ris
 
 
 def test_judgements_outlast_a_killed_server_in_two_browsers(killable_server, visit):
-    killable_server.profile("kept")
+    killable_server.filter("kept")
     killable_server.feed("kept", 16)
     pages = [
         visit(killable_server, token, review("kept"))
@@ -31,8 +36,132 @@ def test_judgements_outlast_a_killed_server_in_two_browsers(killable_server, vis
     assert sorted(users) == ["Ann of the kept", "Ann of the kept", "admin", "admin"]
 
 
+def begun(server, name, n=12):
+    """A review of this test's own."""
+    upload = server.send("uploads?name=a.ris", ris(0, n))["upload"]
+    return server.ask("POST", "reviews", {"name": name, "uploads": [upload]})["id"]
+
+
+def decided(server, review):
+    """{record: verdicts of all its decisions} as the log of the server has them."""
+    found = {}
+    with urlopen(
+        Request(
+            f"{server.url}api/reviews/{review}/audit.csv",
+            headers={"Authorization": f"Bearer {server.admin}"},
+        )
+    ) as answer:
+        for row in csv.DictReader(io.StringIO(answer.read().decode())):
+            if row["what"] == "decide":
+                verdict = json.loads(row["details"])["verdict"]
+                found.setdefault(row["record"], []).append(verdict)
+    return found
+
+
+def screening(review):
+    return f"#/review/{review}/screen"
+
+
+def test_decisions_outlast_a_killed_server_in_two_browsers(killable_server, visit):
+    review = begun(killable_server, "kept decisions")
+    tokens = (killable_server.admin, killable_server.person("Ann of the decisions"))
+    pages = [visit(killable_server, token, screening(review)) for token in tokens]
+    for page in pages:
+        before = heading(page).inner_text()
+        page.keyboard.press("i")
+        expect(heading(page)).not_to_have_text(before)
+        wait_saved(page)
+    killable_server.stop(signal.SIGKILL)
+    titles = []
+    for page in pages:
+        titles.append(heading(page).inner_text())
+        page.keyboard.press("m")
+        expect(page.locator("#saved")).to_contain_text("1 change not saved yet")
+        expect(page.get_by_role("alert")).to_contain_text("decisions")
+        expect(page.locator(".standing")).to_contain_text("You decided: maybe (not saved yet)")
+        page.keyboard.press("e")
+        expect(page.locator(".standing")).to_contain_text("You decided: excluded (not saved yet)")
+    killable_server.start()
+    for page, before in zip(pages, titles, strict=True):
+        expect(page.locator("#saved")).to_have_text("✓ All saved")
+        expect(page.locator(".banner")).to_have_count(0)
+        expect(heading(page)).not_to_have_text(before)
+    verdicts = sorted(decided(killable_server, review).values())
+    assert verdicts == [["excluded"], ["excluded"], ["included"], ["included"]]
+
+
+def test_an_unsent_decision_outlasts_a_reload(server, visit):
+    review = begun(server, "reloaded decision")
+    page = visit(server, place=screening(review))
+    page.on("dialog", lambda dialog: dialog.accept())
+    expect(heading(page)).to_be_visible()
+    page.route("**/decisions", lambda route: route.abort())
+    page.keyboard.press("i")
+    expect(page.locator("#saved")).to_contain_text("not saved yet")
+    page.unroute("**/decisions")
+    page.reload()
+    wait_saved(page)
+    assert list(decided(server, review).values()) == [["included"]]
+
+
+def test_a_decision_whose_answer_was_lost_is_not_decided_twice(server, visit):
+    review = begun(server, "lost answer")
+    page = visit(server, place=screening(review))
+    expect(heading(page)).to_be_visible()
+    sent = []
+
+    def lose_the_answer(route):
+        sent.append(route.fetch().status)
+        route.abort()
+
+    page.route("**/decisions", lose_the_answer, times=1)
+    before = heading(page).inner_text()
+    page.keyboard.press("i")
+    expect(heading(page)).not_to_have_text(before)
+    wait_saved(page)
+    assert sent == [200]
+    assert list(decided(server, review).values()) == [["included"]]
+
+
+def test_a_decision_that_was_sent_is_not_withdrawn_in_the_browser(server, visit):
+    review = begun(server, "withdrawn decision")
+    page = visit(server, place=screening(review))
+    expect(heading(page)).to_be_visible()
+    page.route("**/decisions", lambda route: route.abort())
+    page.keyboard.press("i")
+    expect(page.locator(".standing")).to_contain_text("not saved yet")
+    page.keyboard.press("u")
+    expect(page.locator(".notice")).to_contain_text("being saved")
+    before = heading(page).inner_text()
+    page.unroute("**/decisions")
+    expect(heading(page)).not_to_have_text(before)
+    wait_saved(page)
+    page.keyboard.press("u")
+    expect(heading(page)).to_have_text(before)
+    assert server.ask("GET", f"reviews/{review}")["progress"]["included"] == 0
+
+
+def test_a_refused_decision_is_shown_as_not_saved(server, visit):
+    review = begun(server, "refused decision")
+    page = visit(server, place=screening(review))
+    problem = '{"title": "Not as described", "status": 422, "detail": "this cannot be decided"}'
+    page.route(
+        "**/decisions",
+        lambda route: route.fulfill(
+            status=422, content_type="application/problem+json", body=problem
+        ),
+    )
+    before = heading(page).inner_text()
+    page.keyboard.press("i")
+    expect(page.locator(".notice.failed")).to_contain_text("this cannot be decided")
+    expect(page.locator(".notice.failed")).to_contain_text("Your decision on record")
+    expect(heading(page)).to_have_text(before)
+    expect(page.locator(".standing")).to_have_count(0)
+    assert decided(server, review) == {}
+
+
 def test_an_unsent_judgement_outlasts_a_reload(server, visit):
-    server.profile("reload")
+    server.filter("reload")
     server.feed("reload")
     page = visit(server, place=review("reload"))
     page.on("dialog", lambda dialog: dialog.accept())
@@ -46,7 +175,7 @@ def test_an_unsent_judgement_outlasts_a_reload(server, visit):
 
 
 def test_an_ended_session_asks_to_sign_in_and_then_saves(server, visit):
-    server.profile("session")
+    server.filter("session")
     server.feed("session")
     page = visit(server, place=review("session"))
     expect(heading(page)).to_be_visible()
@@ -60,7 +189,7 @@ def test_an_ended_session_asks_to_sign_in_and_then_saves(server, visit):
 
 
 def test_signing_in_anew_on_another_page_loses_nothing(server, visit):
-    server.profile("anew")
+    server.filter("anew")
     server.feed("anew")
     page = visit(server, place=review("anew"))
     expect(heading(page)).to_be_visible()
@@ -78,7 +207,7 @@ def test_signing_in_anew_on_another_page_loses_nothing(server, visit):
 
 
 def test_a_busy_server_is_given_time(server, visit):
-    server.profile("busy")
+    server.filter("busy")
     server.feed("busy")
     page = visit(server, place=review("busy"))
     answers = []
@@ -104,7 +233,7 @@ def test_a_busy_server_is_given_time(server, visit):
 
 
 def test_undo_of_what_was_never_sent_sends_nothing(server, visit):
-    server.profile("unsent")
+    server.filter("unsent")
     server.feed("unsent")
     page = visit(server, place=review("unsent"))
     expect(heading(page)).to_be_visible()
@@ -126,7 +255,7 @@ def test_undo_of_what_was_never_sent_sends_nothing(server, visit):
 
 
 def test_a_refused_judgement_is_shown_as_not_saved(server, visit):
-    server.profile("refused")
+    server.filter("refused")
     server.feed("refused")
     page = visit(server, place=review("refused"))
     problem = '{"title": "Not there", "status": 404, "detail": "no document of that name"}'

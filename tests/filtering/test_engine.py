@@ -23,7 +23,7 @@ from bayesift.filtering import (
 from bayesift.filtering.engine import replay_events
 from bayesift.filtering.saving import FileLog
 from bayesift.records import Document
-from bayesift.service.schemas import ProfileIn
+from bayesift.service.filters.schemas import FilterIn
 from bayesift.text import WordVectors
 from tests.filtering.worlds import engine, logged, replayed, same_state, stream
 
@@ -374,7 +374,7 @@ def test_a_query_can_be_expanded_by_meaning(tmp_path, monkeypatch):
     assert (
         described.profiles["grain"].probability(described.space.vector("1", "maize")) == chances[1]
     )
-    assert ProfileIn(name="grain", query="corn", expand=True, words={"oil": -1}).definition()[
+    assert FilterIn(name="grain", query="corn", expand=True, words={"oil": -1}).definition()[
         "words"
     ] == {
         **vectors.expand("corn"),
@@ -382,4 +382,4 @@ def test_a_query_can_be_expanded_by_meaning(tmp_path, monkeypatch):
     }
     monkeypatch.setattr(WordVectors, "installed", classmethod(lambda cls: None))
     with pytest.raises(DataError, match="no word vectors here"):
-        ProfileIn(name="grain", query="corn", expand=True).definition()
+        FilterIn(name="grain", query="corn", expand=True).definition()

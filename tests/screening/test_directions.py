@@ -18,7 +18,7 @@ def test_directions_are_those_of_a_singular_value_decomposition(monkeypatch):
         left, values, _ = np.linalg.svd(X.toarray(), full_matrices=False)
         exact = gram(left[:, :7] * values[:7])
         np.testing.assert_allclose(gram(leading_directions(X, 7)), exact, atol=1e-8)
-    monkeypatch.setattr(relevance, "_MOST_ROWS", 45)
+    monkeypatch.setattr(relevance, "_MAX_DIRECTION_ROWS", 45)
     part = X[::2]
     _, _, axes = np.linalg.svd(part.toarray(), full_matrices=False)
     np.testing.assert_allclose(gram(leading_directions(X, 7)), gram(X @ axes[:7].T), atol=1e-8)
@@ -61,7 +61,7 @@ def test_parts_are_weighted_by_finds():
     model = RelevanceModel(pool.X, RelevanceSettings(), pool.parts)
     ends = np.cumsum([part.n_columns for part in pool.parts])
     for n_found, t in ((0, 0.0), (2, 0.0), (5, 0.25), (19, 0.875), (40, 1.0)):
-        model.weigh(n_found)
+        model = model.weighed(n_found)
         weights = [1 - 0.4 * t, 0.4 * t, 0.1 * t, 0.3 * t, 0.2 * t, 0.1 * t]
         starts = ends - [part.n_columns for part in pool.parts]
         blocks = [pool.X[:, a:b].toarray() for a, b in zip(starts, ends, strict=True)]
@@ -106,7 +106,9 @@ def test_undo_brings_back_the_weights_of_the_parts():
     for n, name in enumerate(queue.ids[:25]):
         before.append(queue.scores.copy())
         queue.judge(name, n % 2 == 0)
+        queue.refit()
     assert queue.n_found == 13
     for scores in reversed(before):
         queue.undo()
+        queue.refit()
         np.testing.assert_array_equal(queue.scores, scores)

@@ -38,11 +38,44 @@ def queue(texts):
     queue = ReviewQueue.of_texts(documents)
     for name in ("trial", "animal"):
         queue.judge(str(np.flatnonzero(names == name)[0]), name == "trial")
+    queue.refit()
     return queue
 
 
 def state(queue):
+    queue.refit()
     return queue.labels.tobytes(), queue.scores.tobytes(), queue.next_documents(10)
+
+
+def test_reading_the_scores_computes_nothing(queue, monkeypatch):
+    before = queue.scores
+    fits = []
+    monkeypatch.setattr(RelevanceModel, "fit", lambda *args: fits.append(1) or args[2])
+    queue.judge("9", True)
+    assert queue.scores is before
+    assert not queue.is_current
+    assert not fits
+    queue.refit()
+    queue.refit()
+    assert len(fits) == 1
+    assert queue.is_current
+
+
+def test_a_fit_that_was_overtaken_is_not_taken_in(queue, texts):
+    again = ReviewQueue.of_texts(texts[1])
+    for row in np.flatnonzero(queue.labels):
+        again.judge(str(row), bool(queue.labels[row] > 0))
+    again.refit()
+    queue.judge("9", True)
+    late = queue.fitting()
+    queue.judge("11", False)
+    queue.install(late())
+    assert not queue.is_current
+    queue.refit()
+    for name, relevant in (("9", True), ("11", False)):
+        again.judge(name, relevant)
+    again.refit()
+    np.testing.assert_array_equal(queue.scores, again.scores)
 
 
 def test_relevant_documents_come_first(queue, texts):

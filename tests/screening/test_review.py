@@ -87,6 +87,7 @@ def test_records_excluded_by_their_full_texts_count_less(project):
     full = work.ranked.queue.scores.copy()
     project.append("decide", by="ann", record=record, verdict="excluded", stage=FULL_TEXT)
     work.ranked.learn(record)
+    work.ranked.queue.refit()
     row = work.ranked.row_of(record)
     assert work.ranked.queue.labels[row] == 1
     assert work.ranked.queue.grades[row] < 1
@@ -232,7 +233,7 @@ def test_pools_without_any_text_are_refused(tmp_path):
 
 
 def test_vectors_of_large_pools_are_kept(project, monkeypatch):
-    monkeypatch.setattr(review, "_SAVED_FROM", 10)
+    monkeypatch.setattr(review, "_MIN_RECORDS_TO_SAVE", 10)
     first = Review(project, "ann")
     assert project.snapshot_folder.exists()
     second = Review(project, "ann")
@@ -258,18 +259,18 @@ def test_labels_of_an_older_review_rank_the_new_one(tmp_path, references):
     assert sum(finds) >= 0.8 * n
 
 
-def play(X, labels, witness):
+def play(X, labels, outside):
     queue = ReviewQueue(X)
-    queue.set_witness(witness)
+    queue.set_outside_scores(outside)
     places = []
     for place in range(len(labels)):
         (name,) = queue.next_documents()
         places += [place] if labels[int(name)] else []
         queue.judge(name, bool(labels[int(name)]))
-    return np.mean(places), queue.witness_reliability
+    return np.mean(places), queue.outside_reliability
 
 
-def test_a_witness_helps_when_it_knows_and_does_not_hurt_when_it_does_not(references):
+def test_outside_scores_help_when_they_are_right_and_do_not_hurt_when_they_are_not(references):
     rng = np.random.default_rng(0)
     labels = np.array([reference.labels == ("trial",) for reference in references])
     X = ReviewQueue.of_texts([reference.abstract for reference in references]).model.rows(
@@ -290,10 +291,12 @@ def test_a_word_moves_a_document_by_the_spread_of_scores_and_judgements_overrule
     queue = ReviewQueue.of_texts(texts)
     before = queue.scores
     queue.set_words({"mice": 1.0})
+    queue.refit()
     moved = (queue.scores - before)[[("mice" in text) for text in texts]]
     assert 0.1 < moved.mean() < 0.5
     for row, reference in enumerate(references):
         queue.judge(str(row), reference.labels == ("trial",))
+    queue.refit()
     scores = queue.scores
     mice = np.array(["mice" in text for text in texts])
     trial = np.array([reference.labels == ("trial",) for reference in references])

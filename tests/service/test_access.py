@@ -9,9 +9,10 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from bayesift.service import Service
-from bayesift.service.access import Person, add_user
-from bayesift.service.routers.decisions import _events
+from bayesift.service import runtime
+from bayesift.service.access.callers import Person
+from bayesift.service.access.operations import add_user
+from bayesift.service.filters.retrieval_routes import _events
 from tests.service.worlds import Clients, documents, running
 
 UNSAFE = [
@@ -19,23 +20,23 @@ UNSAFE = [
     ("DELETE", "/api/users/ada", None, "admin"),
     ("GET", "/api/users", None, "admin"),
     ("POST", "/api/retention", {"keep": 5}, "admin"),
-    ("POST", "/api/profiles", {"name": "grain"}, "reviewer"),
-    ("PATCH", "/api/profiles/grain", {"paused": True}, "reviewer"),
-    ("DELETE", "/api/profiles/grain", None, "reviewer"),
-    ("POST", "/api/profiles/import", None, "reviewer"),
+    ("POST", "/api/filters", {"name": "grain"}, "reviewer"),
+    ("PATCH", "/api/filters/grain", {"paused": True}, "reviewer"),
+    ("DELETE", "/api/filters/grain", None, "reviewer"),
+    ("POST", "/api/filters/import", None, "reviewer"),
     ("POST", "/api/documents", {"id": "1", "text": "corn"}, "reviewer"),
     ("POST", "/api/documents/batch", {"documents": []}, "reviewer"),
     ("POST", "/api/documents/stream", None, "reviewer"),
-    ("POST", "/api/profiles/grain/judgements", {"document": "1", "relevant": True}, "reviewer"),
-    ("DELETE", "/api/profiles/grain/judgements/1", None, "reviewer"),
-    ("POST", "/api/profiles/grain/words", {"word": "corn", "strength": 1}, "reviewer"),
-    ("GET", "/api/profiles/grain/queue", None, "reviewer"),
+    ("POST", "/api/filters/grain/judgements", {"document": "1", "relevant": True}, "reviewer"),
+    ("DELETE", "/api/filters/grain/judgements/1", None, "reviewer"),
+    ("POST", "/api/filters/grain/words", {"word": "corn", "strength": 1}, "reviewer"),
+    ("GET", "/api/filters/grain/queue", None, "reviewer"),
 ]
 READ = [
-    "/api/profiles",
-    "/api/profiles/grain",
-    "/api/profiles/grain/judgements",
-    "/api/profiles/grain/decisions",
+    "/api/filters",
+    "/api/filters/grain",
+    "/api/filters/grain/judgements",
+    "/api/filters/grain/retrieved",
 ]
 
 
@@ -98,7 +99,7 @@ def test_a_token_ends_with_its_person(clients):
 @pytest.mark.parametrize("header", ["Bearer nonsense", "Bearer", "Basic YTpi", "", "Bearer \xff"])
 def test_wrong_tokens_are_refused(shared_clients, header):
     answer = shared_clients.anybody.get(
-        "/api/profiles", headers={"Authorization": header.encode("latin-1")}
+        "/api/filters", headers={"Authorization": header.encode("latin-1")}
     )
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"] == "Bearer"
@@ -111,13 +112,12 @@ def test_sessions_need_their_csrf_token(clients):
     client, session = clients.signed_in(token)
     assert client.get("/api/session").json() == session
     body = {"name": "grain", "query": "corn"}
-    assert client.post("/api/profiles", json=body).status_code == 403
+    assert client.post("/api/filters", json=body).status_code == 403
     assert (
-        client.post("/api/profiles", json=body, headers={"X-CSRF-Token": "guess"}).status_code
-        == 403
+        client.post("/api/filters", json=body, headers={"X-CSRF-Token": "guess"}).status_code == 403
     )
     headers = {"X-CSRF-Token": session["csrf"]}
-    assert client.post("/api/profiles", json=body, headers=headers).status_code == 201
+    assert client.post("/api/filters", json=body, headers=headers).status_code == 201
     assert client.delete("/api/session").status_code == 403
     assert client.delete("/api/session", headers=headers).status_code == 204
     assert client.get("/api/session").status_code == 401
@@ -178,7 +178,7 @@ def test_the_first_admin_is_set_up_once_and_on_this_machine_only(tmp_path, datab
 @pytest.mark.parametrize("way", ["bearer", "session", "proxy", "late", "other people"])
 def test_nobody_is_set_up_after_somebody_came(tmp_path, monkeypatch, way):
     if way == "late":
-        monkeypatch.setattr(Service, "_FIRST_START_SECONDS", 0.0)
+        monkeypatch.setattr(runtime, "_FIRST_START_SECONDS", 0.0)
     with running(tmp_path, proxy="127.0.0.1" if way == "proxy" else None) as service:
         here = caller(service)
         if way == "bearer":
@@ -211,7 +211,7 @@ def test_people_and_sessions_outlive_a_restart(tmp_path, database):
         assert service.people.of_cookie(cookie).csrf == session["csrf"]
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/api/profiles", "/nowhere", "/openapi.json"])
+@pytest.mark.parametrize("path", ["/healthz", "/api/filters", "/nowhere", "/openapi.json"])
 def test_browsers_are_told_what_to_keep_to(shared_clients, path):
     headers = shared_clients.anybody.get(path).headers
     policy = headers["content-security-policy"]
@@ -226,12 +226,12 @@ def test_browsers_are_told_what_to_keep_to(shared_clients, path):
 def test_markup_goes_out_as_data(clients):
     """Nothing but JSON carries what people wrote, and no browser is to take it for a page."""
     evil = "<script>alert(1)</script><img src=x onerror=alert(2)>"
-    clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat alert"})
+    clients.ada.post("/api/filters", json={"name": "grain", "query": "wheat alert"})
     clients.ada.post("/api/documents", json={"id": evil, "title": evil, "text": f"wheat {evil}"})
-    queue = clients.ada.get("/api/profiles/grain/queue")
+    queue = clients.ada.get("/api/filters/grain/queue")
     assert queue.headers["content-type"] == "application/json"
     assert queue.json()[0]["document"]["title"] == evil
-    clients.ada.post("/api/profiles/grain/judgements", json={"document": evil, "relevant": True})
+    clients.ada.post("/api/filters/grain/judgements", json={"document": evil, "relevant": True})
     for path in (
         "judgements",
         "conflicts",
@@ -240,23 +240,23 @@ def test_markup_goes_out_as_data(clients):
         "topics",
         "terms",
     ):
-        answer = clients.ada.get(f"/api/profiles/grain/{path}")
+        answer = clients.ada.get(f"/api/filters/grain/{path}")
         assert answer.status_code == 200
         assert "html" not in answer.headers["content-type"]
         assert answer.headers["x-content-type-options"] == "nosniff"
-    problem = clients.ada.get("/api/profiles/<script>")
+    problem = clients.ada.get("/api/filters/<script>")
     assert problem.headers["content-type"] == "application/problem+json"
-    name = clients.ada.post("/api/profiles", json={"name": "a\r\nX-Evil: 1"})
+    name = clients.ada.post("/api/filters", json={"name": "a\r\nX-Evil: 1"})
     assert name.status_code == 422
 
 
 def test_too_many_requests_are_put_off(tmp_path):
     with running(tmp_path, requests_per_second=1.0, burst=5, logins_per_minute=3) as service:
         clients = Clients(service)
-        answers = [clients.ada.get("/api/profiles") for _ in range(8)]
+        answers = [clients.ada.get("/api/filters") for _ in range(8)]
         assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 3
         assert int(answers[-1].headers["retry-after"]) >= 1
-        assert clients.bob.get("/api/profiles").status_code == 200
+        assert clients.bob.get("/api/filters").status_code == 200
         logins = [clients.anybody.post("/api/session", json={"token": "guess"}) for _ in range(5)]
         assert [login.status_code for login in logins] == [401, 401, 401, 429, 429]
 
@@ -286,10 +286,10 @@ def test_a_full_line_is_told_to_come_again(tmp_path):
 
 
 def test_numbers_for_prometheus(clients):
-    clients.ada.post("/api/profiles", json={"name": "secret-name", "query": "wheat corn"})
+    clients.ada.post("/api/filters", json={"name": "secret-name", "query": "wheat corn"})
     clients.ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
     clients.ada.post(
-        "/api/profiles/secret-name/judgements", json={"document": "d0", "relevant": True}
+        "/api/filters/secret-name/judgements", json={"document": "d0", "relevant": True}
     )
     page = clients.anybody.get("/metrics").text
     assert "bayesift_documents_total 30.0" in page
@@ -298,15 +298,15 @@ def test_numbers_for_prometheus(clients):
     assert clients.anybody.get("/healthz").json() == {
         "status": "ok",
         "events": clients.service.live.seq,
-        "profiles": 1,
+        "filters": 1,
     }
 
 
 def test_event_streams_are_bounded_and_end_with_the_service(tmp_path):
     with running(tmp_path, streams=0) as service:
         ada = Clients(service).ada
-        ada.post("/api/profiles", json={"name": "grain"})
-        assert ada.get("/api/profiles/grain/decisions/events?open_for=0").status_code == 429
+        ada.post("/api/filters", json={"name": "grain"})
+        assert ada.get("/api/filters/grain/retrieved/events?open_for=0").status_code == 429
     with running(tmp_path) as service:
         service.end_streams()
         stream = _events(service, "ada", "grain", 0, open_for=3600.0)
@@ -321,16 +321,16 @@ async def _all_of(stream):
 def test_problems_have_one_form(shared_clients):
     for answer, status in (
         (shared_clients.ada.get("/nowhere"), 404),
-        (shared_clients.ada.put("/api/profiles"), 405),
-        (shared_clients.ada.post("/api/profiles", content=b"{nonsense"), 422),
-        (shared_clients.ada.post("/api/profiles", content=rb'{"name": "\ud800"}'), 422),
+        (shared_clients.ada.put("/api/filters"), 405),
+        (shared_clients.ada.post("/api/filters", content=b"{nonsense"), 422),
+        (shared_clients.ada.post("/api/filters", content=rb'{"name": "\ud800"}'), 422),
         (
-            shared_clients.ada.post("/api/profiles", content=rb'{"name": "a", "query": "\ud800"}'),
+            shared_clients.ada.post("/api/filters", content=rb'{"name": "a", "query": "\ud800"}'),
             422,
         ),
         (shared_clients.ada.post("/api/documents", content=rb'{"id": "a", "text": "\ud800"}'), 422),
-        (shared_clients.ada.get("/api/profiles?limit=x"), 200),
-        (shared_clients.ada.get("/api/profiles/none/curve"), 404),
+        (shared_clients.ada.get("/api/filters?limit=x"), 200),
+        (shared_clients.ada.get("/api/filters/none/curve"), 404),
     ):
         assert answer.status_code == status, answer.text
         if status >= 400:

@@ -22,7 +22,7 @@ from bayesift.service.db import database
 from bayesift.service.db.database import FILE, open_store
 from bayesift.service.db.tables import Writing
 from bayesift.service.errors import UnavailableError
-from bayesift.service.live import LiveFilter
+from bayesift.service.live import LiveState
 from tests.service.worlds import (
     Clients,
     InputReplay,
@@ -43,29 +43,29 @@ def clients(tmp_path):
 
 @pytest.fixture
 def fed(clients):
-    clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
+    clients.ada.post("/api/filters", json={"name": "grain", "query": "wheat corn"})
     clients.ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
     return clients
 
 
 def judge(client, document):
     return client.post(
-        "/api/profiles/grain/judgements", json={"document": document, "relevant": True}
+        "/api/filters/grain/judgements", json={"document": document, "relevant": True}
     )
 
 
 def test_readers_do_not_see_a_judgement_that_was_refused(fed, monkeypatch):
-    before, seq = fed.ada.get("/api/profiles/grain").json(), fed.service.live.seq
+    before, seq = fed.ada.get("/api/filters/grain").json(), fed.service.live.seq
     with monkeypatch.context() as patch:
         patch.setattr(Writing, "append", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
         assert judge(fed.ada, "d0").status_code == 503
-        assert fed.ada.get("/api/profiles/grain").json() == before
+        assert fed.ada.get("/api/filters/grain").json() == before
         assert fed.service.live.seq == seq
     assert is_whole(fed.service)
 
 
 def test_readers_wait_for_the_commit(fed, monkeypatch):
-    before, seen = fed.ada.get("/api/profiles/grain").json()["counters"], []
+    before, seen = fed.ada.get("/api/filters/grain").json()["counters"], []
     append = Writing.append
     reader = threading.Thread(
         target=lambda: seen.append(fed.service.live.reading().__enter__().profiles["grain"])
@@ -87,8 +87,8 @@ def test_readers_wait_for_the_commit(fed, monkeypatch):
 def test_a_failed_snapshot_does_not_end_the_writer(tmp_path, monkeypatch):
     with running(tmp_path, snapshot_every=1) as service:
         clients = Clients(service)
-        clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
-        monkeypatch.setattr(LiveFilter, "snapshot", lambda _: (_ for _ in ()).throw(MemoryError()))
+        clients.ada.post("/api/filters", json={"name": "grain", "query": "wheat corn"})
+        monkeypatch.setattr(LiveState, "snapshot", lambda _: (_ for _ in ()).throw(MemoryError()))
         clients.ada.post("/api/documents/batch", json={"documents": documents(0, 10)})
         assert judge(clients.ada, "d0").status_code == 200
         assert judge(clients.ada, "d3").status_code == 200
@@ -110,7 +110,7 @@ def test_an_archive_that_unpacks_to_much_is_refused(fed):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("model.json", b"0" * (40 << 20))
-    answer = fed.ada.post("/api/profiles/import", content=packed.getvalue())
+    answer = fed.ada.post("/api/filters/import", content=packed.getvalue())
     assert answer.status_code == 413
     assert "unpacks to" in answer.json()["detail"]
 
@@ -134,9 +134,9 @@ def test_the_same_estimate_is_computed_once_for_all_who_ask(fed):
 
 def test_estimates_do_not_take_the_threads_of_other_requests(fed):
     judge(fed.ada, "d0")
-    fed.ada.post("/api/profiles/grain/judgements", json={"document": "d1", "relevant": False})
+    fed.ada.post("/api/filters/grain/judgements", json={"document": "d1", "relevant": False})
     with listening(fed.service) as url, ThreadPoolExecutor(30) as people:
-        request = Request(f"{url}/api/profiles/grain/stopping", headers=dict(fed.reader.headers))
+        request = Request(f"{url}/api/filters/grain/stopping", headers=dict(fed.reader.headers))
         asked = [people.submit(urlopen, request, timeout=120) for _ in range(30)]
         with urlopen(f"{url}/healthz", timeout=120) as health:
             assert health.status == 200
@@ -188,7 +188,7 @@ def test_a_header_that_does_not_end_is_not_waited_for(clients, monkeypatch, befo
 
 def test_a_body_that_does_not_come_is_not_waited_for(clients, monkeypatch):
     monkeypatch.setattr(app, "_BODY_SECONDS", 0.2)
-    monkeypatch.setattr(app, "_SLOWEST", 10**9)
+    monkeypatch.setattr(app, "_SLOWEST_BYTES_PER_SECOND", 10**9)
     token = clients.service.first_token.encode()
     head = (
         b"POST /api/documents HTTP/1.1\r\nHost: x\r\nContent-Length: 3000\r\nAuthorization: Bearer "
@@ -203,7 +203,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(clients, monkeypatch):
 
 
 def test_one_person_cannot_take_all_event_streams(fed):
-    path = "/api/profiles/grain/decisions/events?open_for=0"
+    path = "/api/filters/grain/retrieved/events?open_for=0"
     fed.service.open_streams["rita"] = fed.service.settings.streams_per_person
     assert fed.reader.get(path).status_code == 429
     assert fed.ada.get(path).status_code == 200
@@ -211,16 +211,16 @@ def test_one_person_cannot_take_all_event_streams(fed):
 
 def test_long_examples_are_refused_and_long_texts_explained_in_part(clients, monkeypatch):
     examples = [{"text": "wheat " * 1_000, "relevant": True} for _ in range(400)]
-    answer = clients.ada.post("/api/profiles", json={"name": "long", "examples": examples})
+    answer = clients.ada.post("/api/filters", json={"name": "long", "examples": examples})
     assert answer.status_code == 422
-    clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat"})
+    clients.ada.post("/api/filters", json={"name": "grain", "query": "wheat"})
     clients.ada.post("/api/documents", json={"id": "long", "text": "wheat " + "corn " * 150_000})
     space, read = type(clients.service.live.engine.space), []
     forms_of = space.forms_of
     monkeypatch.setattr(
         space, "forms_of", lambda self, text: (read.append(len(text)), forms_of(self, text))[1]
     )
-    shown = clients.ada.get("/api/profiles/grain/documents/long").json()
+    shown = clients.ada.get("/api/filters/grain/documents/long").json()
     assert len(shown["document"]["text"]) > 700_000
     assert max(read) <= 110_000
 
@@ -230,7 +230,7 @@ def content(path):
     tables = (
         "events",
         "documents",
-        "profiles",
+        "filters",
         "judgements",
         "words",
         "reviews",
@@ -247,7 +247,7 @@ def test_a_flipped_bit_is_found_or_does_no_harm(tmp_path):
     folder = tmp_path / "service"
     with running(folder) as service:
         clients = Clients(service)
-        clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
+        clients.ada.post("/api/filters", json={"name": "grain", "query": "wheat corn"})
         clients.ada.post("/api/documents/batch", json={"documents": documents(0, 60)})
         for number in range(0, 12, 3):
             judge(clients.ada, f"d{number}")
@@ -298,7 +298,7 @@ def test_data_are_readable_by_their_owner_only(tmp_path):
     folder = tmp_path / "service"
     folder.mkdir(mode=0o755)
     with running(folder) as service:
-        Clients(service).ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
+        Clients(service).ada.post("/api/filters", json={"name": "grain", "query": "wheat corn"})
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*") if path.is_file()} == {
         0o600
@@ -308,31 +308,31 @@ def test_data_are_readable_by_their_owner_only(tmp_path):
 
 def test_a_deleted_filter_can_be_restored(fed):
     judge(fed.ada, "d0")
-    before = fed.ada.get("/api/profiles/grain").json()
-    assert fed.bob.delete("/api/profiles/grain").status_code == 204
-    assert fed.ada.get("/api/profiles/grain").status_code == 404
-    assert fed.ada.get("/api/profiles/grain/queue").status_code == 404
-    assert fed.ada.get("/api/profiles").json() == []
+    before = fed.ada.get("/api/filters/grain").json()
+    assert fed.bob.delete("/api/filters/grain").status_code == 204
+    assert fed.ada.get("/api/filters/grain").status_code == 404
+    assert fed.ada.get("/api/filters/grain/queue").status_code == 404
+    assert fed.ada.get("/api/filters").json() == []
     fed.ada.post("/api/documents/batch", json={"documents": documents(30, 60)})
-    assert fed.ada.post("/api/profiles", json={"name": "grain"}).status_code == 409
+    assert fed.ada.post("/api/filters", json={"name": "grain"}).status_code == 409
     assert is_whole(fed.service)
-    assert [row["name"] for row in fed.ada.get("/api/deleted-profiles").json()] == ["grain"]
-    assert fed.ada.post("/api/deleted-profiles/grain/restore").json() == before
-    assert fed.ada.get("/api/profiles/grain/judgements").json()[0]["document"] == "d0"
-    assert fed.ada.delete("/api/profiles/grain/judgements/d0").status_code == 200
+    assert [row["name"] for row in fed.ada.get("/api/deleted-filters").json()] == ["grain"]
+    assert fed.ada.post("/api/deleted-filters/grain/restore").json() == before
+    assert fed.ada.get("/api/filters/grain/judgements").json()[0]["document"] == "d0"
+    assert fed.ada.delete("/api/filters/grain/judgements/d0").status_code == 200
     assert is_whole(fed.service)
-    fed.ada.delete("/api/profiles/grain")
-    assert fed.ada.delete("/api/deleted-profiles/grain").status_code == 403
-    assert fed.admin.delete("/api/deleted-profiles/grain").status_code == 204
-    assert fed.ada.post("/api/profiles", json={"name": "grain"}).status_code == 201
+    fed.ada.delete("/api/filters/grain")
+    assert fed.ada.delete("/api/deleted-filters/grain").status_code == 403
+    assert fed.admin.delete("/api/deleted-filters/grain").status_code == 204
+    assert fed.ada.post("/api/filters", json={"name": "grain"}).status_code == 201
     assert is_whole(fed.service)
 
 
 def test_what_was_deleted_long_ago_is_forgotten(tmp_path):
     with running(tmp_path) as service:
         ada = Clients(service).ada
-        ada.post("/api/profiles", json={"name": "grain"})
-        ada.delete("/api/profiles/grain")
+        ada.post("/api/filters", json={"name": "grain"})
+        ada.delete("/api/filters/grain")
         token = service.first_token
     with running(tmp_path, restore_days=0) as service:
         assert service.people.of_token(token)
@@ -341,14 +341,12 @@ def test_what_was_deleted_long_ago_is_forgotten(tmp_path):
 
 
 def test_cells_that_a_spreadsheet_would_run_are_guarded_and_ids_are_not_touched(clients):
-    clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat"})
+    clients.ada.post("/api/filters", json={"name": "grain", "query": "wheat"})
     texts = {"-2": "\n=1+1", "a": " =1+1", "b": "\uff1d1+1", "c": "wheat", "d": "@SUM(1)"}
     for name, text in texts.items():
         clients.ada.post("/api/documents", json={"id": name, "text": text})
-        clients.ada.post(
-            "/api/profiles/grain/judgements", json={"document": name, "relevant": True}
-        )
-    rows = clients.ada.get("/api/profiles/grain/export/judgements.csv").text
+        clients.ada.post("/api/filters/grain/judgements", json={"document": name, "relevant": True})
+    rows = clients.ada.get("/api/filters/grain/export/judgements.csv").text
     assert "'\n=1+1" in rows
     assert ",' =1+1," in rows
     assert ",'\uff1d1+1," in rows
@@ -359,17 +357,17 @@ def test_cells_that_a_spreadsheet_would_run_are_guarded_and_ids_are_not_touched(
 def test_a_filter_sees_documents_that_came_before_it(clients):
     clients.ada.post("/api/documents/batch", json={"documents": documents(0, 60)})
     clients.ada.post(
-        "/api/profiles", json={"name": "grain", "query": "wheat corn barley harvest tonnes crop"}
+        "/api/filters", json={"name": "grain", "query": "wheat corn barley harvest tonnes crop"}
     )
     waiting = [
         entry["document"]["id"]
-        for entry in clients.ada.get("/api/profiles/grain/queue?limit=10").json()
+        for entry in clients.ada.get("/api/filters/grain/queue?limit=10").json()
     ]
     assert waiting
     assert all(int(name[1:]) % 3 == 0 for name in waiting)
     assert judge(clients.ada, waiting[0]).status_code == 200
     assert is_whole(clients.service)
-    assert clients.ada.delete(f"/api/profiles/grain/judgements/{waiting[0]}").status_code == 200
+    assert clients.ada.delete(f"/api/filters/grain/judgements/{waiting[0]}").status_code == 200
     assert is_whole(clients.service)
     inputs = InputReplay()
     with clients.service.store.reading() as read:
@@ -380,13 +378,13 @@ def test_a_filter_sees_documents_that_came_before_it(clients):
 def test_wrong_tokens_are_counted_by_address(clients):
     answers = [
         clients.anybody.get(
-            "/api/profiles",
+            "/api/filters",
             headers={"Authorization": f"Bearer {n}", "X-Forwarded-For": f"10.0.0.{n}"},
         )
         for n in range(40)
     ]
     assert [answer.status_code for answer in answers].count(429) >= 19
-    assert clients.ada.get("/api/profiles").status_code == 200
+    assert clients.ada.get("/api/filters").status_code == 200
 
 
 @pytest.mark.parametrize("proxy", [None, "127.0.0.1"])

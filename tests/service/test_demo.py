@@ -9,7 +9,7 @@ def test_the_demo_is_there_to_click_in(tmp_path):
         fill(service)
         assert service.live.seq == events
         client = Clients(service).reader
-        profiles = client.get("/api/profiles").json()
+        profiles = client.get("/api/filters").json()
         assert {profile["name"] for profile in profiles} == {"email", "logging"}
         for profile in profiles:
             counters = profile["counters"]

@@ -9,14 +9,14 @@ from tests.service.worlds import Clients, documents, is_whole, running
 
 @pytest.fixture
 def fed(clients):
-    clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
+    clients.ada.post("/api/filters", json={"name": "grain", "query": "wheat corn"})
     clients.ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
     return clients
 
 
 def judge(client, document):
     return client.post(
-        "/api/profiles/grain/judgements", json={"document": document, "relevant": True}
+        "/api/filters/grain/judgements", json={"document": document, "relevant": True}
     ).status_code
 
 
@@ -34,7 +34,7 @@ def test_a_store_that_fails_loses_nothing_and_keeps_nothing(fed, monkeypatch):
         == 30
     )
     assert fed.service.live.seq > before
-    assert fed.ada.get("/api/profiles/grain").json()["counters"]["seen"] == 60
+    assert fed.ada.get("/api/filters/grain").json()["counters"]["seen"] == 60
     assert is_whole(fed.service)
 
 
@@ -58,7 +58,7 @@ def test_a_lost_connection_is_made_again(tmp_path, database):
         pytest.skip("SQLite has no connection to lose")
     with running(tmp_path, database) as service:
         clients = Clients(service)
-        clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
+        clients.ada.post("/api/filters", json={"name": "grain", "query": "wheat corn"})
         clients.ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
         others = (
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
@@ -67,7 +67,7 @@ def test_a_lost_connection_is_made_again(tmp_path, database):
             connection.execute(f"{others} AND datname = current_database()")
         assert judge(clients.ada, "d0") == 503
         assert judge(clients.ada, "d0") == 200
-        assert clients.ada.get("/api/profiles/grain/judgements").json()[0]["document"] == "d0"
+        assert clients.ada.get("/api/filters/grain/judgements").json()[0]["document"] == "d0"
         assert is_whole(service)
 
 
@@ -77,10 +77,10 @@ def test_a_changed_judgement_is_learned_from_the_vector_of_the_log(fed):
     A second judgement must not weigh its words anew.
     """
     waiting = [
-        entry["document"]["id"] for entry in fed.ada.get("/api/profiles/grain/queue?limit=5").json()
+        entry["document"]["id"] for entry in fed.ada.get("/api/filters/grain/queue?limit=5").json()
     ]
     assert judge(fed.ada, waiting[0]) == 200
     fed.ada.post("/api/documents/batch", json={"documents": documents(30, 60)})
     body = {"document": waiting[0], "relevant": False}
-    assert fed.bob.post("/api/profiles/grain/judgements", json=body).status_code == 200
+    assert fed.bob.post("/api/filters/grain/judgements", json=body).status_code == 200
     assert is_whole(fed.service)

@@ -34,7 +34,7 @@ def _as_it_is(context, value):
 def fed(service):
     """Clients of a service with a filter, documents and a review."""
     clients = Clients(service)
-    clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn"})
+    clients.ada.post("/api/filters", json={"name": "grain", "query": "wheat corn"})
     clients.ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
     clients.review = begin(
         clients.ada, ("a.ris", ris(0, 12)), settings={"reviewers_per_record": 2}
@@ -105,7 +105,7 @@ def text(rng):
 
 
 SHAPES = {
-    ("POST", "/api/profiles"): {
+    ("POST", "/api/filters"): {
         "name": "p",
         "query": "wheat",
         "words": {"corn": 1},
@@ -116,12 +116,12 @@ SHAPES = {
         "documents": [{"id": "y", "text": "wheat"}, {"id": "z", "text": "oil"}]
     },
     ("POST", "/api/documents/stream"): {"id": "w", "text": "wheat corn"},
-    ("POST", "/api/profiles/grain/judgements"): {"document": "d1", "relevant": True},
-    ("POST", "/api/profiles/grain/words"): {"word": "corn", "strength": 1},
-    ("PATCH", "/api/profiles/grain"): {"paused": False},
+    ("POST", "/api/filters/grain/judgements"): {"document": "d1", "relevant": True},
+    ("POST", "/api/filters/grain/words"): {"word": "corn", "strength": 1},
+    ("PATCH", "/api/filters/grain"): {"paused": False},
     ("POST", "/api/session"): {"token": "x"},
     ("POST", "/api/users"): {"name": "u", "role": "reader"},
-    ("POST", "/api/profiles/import"): {"model": "x"},
+    ("POST", "/api/filters/import"): {"model": "x"},
     ("POST", "/api/retention"): {"keep": 10},
     ("POST", "/api/reviews"): {
         "name": "r",
@@ -131,7 +131,7 @@ SHAPES = {
     ("POST", "/api/uploads/preview"): {"uploads": ["x"]},
     ("POST", "/api/uploads/review"): {"review": "REVIEW", "only": ["open"], "decisions": True},
     ("POST", "/api/uploads/documents"): {
-        "profile": "grain",
+        "filter": "grain",
         "relevant": False,
         "limit": 5,
         "decisions": True,

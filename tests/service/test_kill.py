@@ -11,15 +11,16 @@ from functools import partial
 
 import pytest
 
-from bayesift.service import Service, ServiceSettings, reviews, run
+from bayesift.service import Service, ServiceSettings, run
 from bayesift.service.db.database import open_store
-from bayesift.service.live import LiveFilter
-from bayesift.service.snapshots import SnapshotFolder
+from bayesift.service.filters.snapshots import SnapshotFolder
+from bayesift.service.live import LiveState
+from bayesift.service.reviews.live import replayed
 from tests.servers import free_port
 from tests.service.test_reviews import ris
 from tests.service.worlds import InputReplay, documents, is_about, same_filter
 
-PROFILES = ("grain", "crude", "ship")
+FILTERS = ("grain", "crude", "ship")
 
 
 def serve(settings, port):
@@ -123,8 +124,8 @@ class KilledServer:
 
     def _judge(self, rng, share):
         """Judge what waits, every second document: were two people at one, none could say whose word was the last."""
-        profile = rng.choice(PROFILES)
-        queue = self.ask("GET", f"/api/profiles/{profile}/queue?limit=10")
+        profile = rng.choice(FILTERS)
+        queue = self.ask("GET", f"/api/filters/{profile}/queue?limit=10")
         waiting = [item["document"]["id"] for item in queue]
         waiting = [document for document in waiting if int(document.removeprefix("d")) % 2 == share]
         for document in waiting:
@@ -133,14 +134,14 @@ class KilledServer:
                 continue
             self.ask(
                 "POST",
-                f"/api/profiles/{profile}/judgements",
+                f"/api/filters/{profile}/judgements",
                 {"document": document, "relevant": relevant},
             )
             self.acknowledged[profile, document] = relevant
         if rng.random() < 0.1 and waiting:
             document = waiting[0]
             del self.acknowledged[profile, document]
-            self.ask("DELETE", f"/api/profiles/{profile}/judgements/{document}")
+            self.ask("DELETE", f"/api/filters/{profile}/judgements/{document}")
 
     def begin_review(self):
         sent = self.ask("POST", "/api/uploads?name=a.ris", ris(0, 600))
@@ -161,14 +162,14 @@ class KilledServer:
             self.ask("POST", f"/api/reviews/{self.review}/undo", {})
 
     def _check_review(self, read):
-        log = reviews.replayed(read, next(row for row in read.reviews() if row.id == self.review))
+        log = replayed(read, next(row for row in read.reviews() if row.id == self.review))
         held = {record: decisions["admin"].verdict for record, decisions in log.decisions.items()}
         assert self.decided.items() <= held.items()
 
     def check(self, inputs):
         """What was acknowledged is there, and the filter is what its inputs make of it."""
         with open_store(self.settings.folder, self.settings.database) as store:
-            live = LiveFilter(store, SnapshotFolder(self.settings.folder, store.name))
+            live = LiveState(store, SnapshotFolder(self.settings.folder, store.name))
             with store.reading() as read:
                 for (profile, document), relevant in self.acknowledged.items():
                     (row,) = read.judgements(profile, [document])
@@ -187,9 +188,9 @@ def survive(folder, database, kills, seed=0):
     for number in range(kills):
         server.start()
         if number == 0:
-            for name in PROFILES:
+            for name in FILTERS:
                 server.ask(
-                    "POST", "/api/profiles", {"name": name, "query": f"{name} wheat oil vessel"}
+                    "POST", "/api/filters", {"name": name, "query": f"{name} wheat oil vessel"}
                 )
             server.begin_review()
             server.warm_up()
@@ -216,10 +217,10 @@ def test_a_hundred_kills(tmp_path, part):
 def test_told_to_end_it_finishes_and_takes_a_snapshot(tmp_path):
     server, inputs = KilledServer(tmp_path), InputReplay()
     server.start()
-    server.ask("POST", "/api/profiles", {"name": "grain", "query": "wheat corn"})
+    server.ask("POST", "/api/filters", {"name": "grain", "query": "wheat corn"})
     server.ask("POST", "/api/documents/batch", {"documents": documents(0, 50)})
     stream = urllib.request.Request(
-        f"http://127.0.0.1:{server.port}/api/profiles/grain/decisions/events",
+        f"http://127.0.0.1:{server.port}/api/filters/grain/retrieved/events",
         headers={"Authorization": f"Bearer {server.token}"},
     )
     with urllib.request.urlopen(stream, timeout=300) as events:
@@ -227,6 +228,6 @@ def test_told_to_end_it_finishes_and_takes_a_snapshot(tmp_path):
         server.process.terminate()
         server.process.join(300)
         assert server.process.exitcode in (0, -15)
-        assert b"decision" not in events.read()
+        assert b"retrieved" not in events.read()
     assert list((tmp_path / "snapshots").glob("*/*/latest"))
     server.check(inputs)

@@ -7,9 +7,9 @@ import pytest
 
 from bayesift.errors import DataError
 from bayesift.filtering import FilterEngine
-from bayesift.service import event_log
-from bayesift.service.event_log import Checkpoints, replay
-from bayesift.service.snapshots import SnapshotFolder
+from bayesift.service.filters import event_log
+from bayesift.service.filters.event_log import Checkpoints, replay
+from bayesift.service.filters.snapshots import SnapshotFolder
 from tests.service.worlds import Clients, InputReplay, documents, is_about, running, same_filter
 
 NAMES = ("grain", "crude", "ship")
@@ -33,7 +33,7 @@ def live_a_while(clients, seed, steps=60):
             )
             next_document += n
         elif act == "judge":
-            waiting = person.get(f"/api/profiles/{name}/queue?limit=3").json()
+            waiting = person.get(f"/api/filters/{name}/queue?limit=3").json()
             if not isinstance(waiting, list) or not waiting:
                 continue
             other = f"d{rng.integers(max(next_document, 1))}"
@@ -42,22 +42,22 @@ def live_a_while(clients, seed, steps=60):
                 "document": chosen,
                 "relevant": bool(is_about(name, chosen) ^ (rng.random() < 0.1)),
             }
-            answer = person.post(f"/api/profiles/{name}/judgements", json=body)
+            answer = person.post(f"/api/filters/{name}/judgements", json=body)
         elif act == "undo":
-            said = person.get(f"/api/profiles/{name}/judgements").json()
+            said = person.get(f"/api/filters/{name}/judgements").json()
             if not isinstance(said, list) or not said:
                 continue
             answer = person.delete(
-                f"/api/profiles/{name}/judgements/{said[rng.integers(len(said))]['document']}"
+                f"/api/filters/{name}/judgements/{said[rng.integers(len(said))]['document']}"
             )
         elif act == "teach":
             word = str(rng.choice(["wheat", "tanker", "cargo ships", "unheard"]))
             body = {"word": word, "strength": float(rng.choice([-1, 0, 0.5, 1]))}
-            answer = person.post(f"/api/profiles/{name}/words", json=body)
+            answer = person.post(f"/api/filters/{name}/words", json=body)
         elif act == "pause":
-            answer = person.patch(f"/api/profiles/{name}", json={"paused": bool(rng.integers(2))})
+            answer = person.patch(f"/api/filters/{name}", json={"paused": bool(rng.integers(2))})
         elif rng.random() < 0.2:
-            answer = person.delete(f"/api/profiles/{name}")
+            answer = person.delete(f"/api/filters/{name}")
         else:
             body = {
                 "name": name,
@@ -65,7 +65,7 @@ def live_a_while(clients, seed, steps=60):
                 "examples": EXAMPLES if rng.random() < 0.5 else [],
                 "words": {"harbour": 0.5} if rng.random() < 0.5 else {},
             }
-            answer = person.post("/api/profiles", json=body)
+            answer = person.post("/api/filters", json=body)
         assert answer.status_code < 500, answer.text
 
 
@@ -160,7 +160,7 @@ def test_after_a_purge_the_log_is_still_enough(tmp_path, database):
 
 def test_a_log_from_before_keeps_how_it_splits_scripts_without_spaces(tmp_path, database):
     with running(tmp_path, database) as service:
-        Clients(service).ada.post("/api/profiles", json={"name": "grain", "query": "wheat 小麦"})
+        Clients(service).ada.post("/api/filters", json={"name": "grain", "query": "wheat 小麦"})
         with service.store.reading() as read:
             (created,) = [row for row in read.events(0) if row.kind == event_log.CREATED]
     assert created.payload["unspaced"] == "ngrams"

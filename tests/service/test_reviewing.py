@@ -16,7 +16,7 @@ from tests.service.worlds import documents, is_about
 def fed(clients):
     """A profile on grain, and sixty documents of which a third are about it."""
     made = clients.ada.post(
-        "/api/profiles", json={"name": "grain", "query": "wheat corn barley harvest"}
+        "/api/filters", json={"name": "grain", "query": "wheat corn barley harvest"}
     )
     assert made.status_code == 201, made.text
     answer = clients.ada.post("/api/documents/batch", json={"documents": documents(0, 60)})
@@ -27,7 +27,7 @@ def fed(clients):
 
 def judge(client, document, relevant, profile="grain"):
     answer = client.post(
-        f"/api/profiles/{profile}/judgements", json={"document": document, "relevant": relevant}
+        f"/api/filters/{profile}/judgements", json={"document": document, "relevant": relevant}
     )
     assert answer.status_code == 200, answer.text
     return answer.json()
@@ -40,8 +40,8 @@ def get(client, path):
 
 
 def test_a_profile_begins_sees_and_ends(fed):
-    (profile,) = get(fed.reader, "/api/profiles")
-    assert get(fed.reader, "/api/profiles/grain") == profile
+    (profile,) = get(fed.reader, "/api/filters")
+    assert get(fed.reader, "/api/filters/grain") == profile
     assert profile["counters"]["seen"] == 60
     assert profile["counters"]["retrieved"] == profile["waiting"] > 0
     assert (profile["strategy"], profile["created_by"], profile["paused"]) == (
@@ -49,27 +49,25 @@ def test_a_profile_begins_sees_and_ends(fed):
         "ada",
         False,
     )
-    again = fed.ada.post("/api/profiles", json={"name": "grain"})
+    again = fed.ada.post("/api/filters", json={"name": "grain"})
     assert (again.status_code, again.headers["content-type"]) == (409, "application/problem+json")
     assert again.json()["detail"] == "a filter 'grain' already exists"
-    assert fed.ada.delete("/api/profiles/grain").status_code == 204
-    missing = fed.ada.get("/api/profiles/grain")
+    assert fed.ada.delete("/api/filters/grain").status_code == 204
+    missing = fed.ada.get("/api/filters/grain")
     assert (missing.status_code, missing.json()["detail"]) == (404, "no filter 'grain'")
-    assert fed.admin.delete("/api/deleted-profiles/grain").status_code == 204
-    assert (
-        fed.ada.post("/api/profiles", json={"name": "grain"}).json()["counters"]["retrieved"] == 0
-    )
-    assert get(fed.ada, "/api/profiles/grain/decisions")["decisions"] == []
+    assert fed.admin.delete("/api/deleted-filters/grain").status_code == 204
+    assert fed.ada.post("/api/filters", json={"name": "grain"}).json()["counters"]["retrieved"] == 0
+    assert get(fed.ada, "/api/filters/grain/retrieved")["retrieved"] == []
 
 
 def test_a_paused_profile_sees_nothing(fed):
-    before = get(fed.ada, "/api/profiles/grain")["counters"]
-    assert fed.ada.patch("/api/profiles/grain", json={"paused": True}).json()["paused"] is True
+    before = get(fed.ada, "/api/filters/grain")["counters"]
+    assert fed.ada.patch("/api/filters/grain", json={"paused": True}).json()["paused"] is True
     fed.ada.post("/api/documents/batch", json={"documents": documents(60, 90)})
-    assert get(fed.ada, "/api/profiles/grain")["counters"] == before
-    assert fed.ada.patch("/api/profiles/grain", json={"paused": False}).json()["paused"] is False
+    assert get(fed.ada, "/api/filters/grain")["counters"] == before
+    assert fed.ada.patch("/api/filters/grain", json={"paused": False}).json()["paused"] is False
     fed.ada.post("/api/documents/batch", json={"documents": documents(90, 93)})
-    assert get(fed.ada, "/api/profiles/grain")["counters"]["seen"] == 63
+    assert get(fed.ada, "/api/filters/grain")["counters"]["seen"] == 63
 
 
 @pytest.mark.parametrize(
@@ -86,10 +84,10 @@ def test_a_paused_profile_sees_nothing(fed):
     ],
 )
 def test_profiles_that_cannot_be_are_refused(clients, body, said):
-    answer = clients.ada.post("/api/profiles", json=body)
+    answer = clients.ada.post("/api/filters", json=body)
     assert answer.status_code == 422
     assert said in answer.json()["detail"]
-    assert get(clients.ada, "/api/profiles") == []
+    assert get(clients.ada, "/api/filters") == []
 
 
 @pytest.mark.parametrize(
@@ -106,10 +104,10 @@ def test_profiles_begin_from_examples_words_and_goals(clients, goal):
         "goal": goal,
         "strategy": "plain",
     }
-    assert clients.ada.post("/api/profiles", json=body).status_code == 201
-    assert get(clients.ada, "/api/profiles/grain")["strategy"] == "plain"
+    assert clients.ada.post("/api/filters", json=body).status_code == 201
+    assert get(clients.ada, "/api/filters/grain")["strategy"] == "plain"
     assert {
-        word["word"]: word["strength"] for word in get(clients.ada, "/api/profiles/grain/words")
+        word["word"]: word["strength"] for word in get(clients.ada, "/api/filters/grain/words")
     } == body["words"]
 
 
@@ -121,7 +119,7 @@ def test_documents_count_once(fed):
     assert fed.ada.post("/api/documents", json=one).json() == {
         "accepted": 0,
         "duplicates": 1,
-        "decisions": [],
+        "retrieved": [],
         "more": False,
     }
     twice = [documents(71, 72)[0]] * 2
@@ -139,34 +137,34 @@ def test_a_stream_of_lines(fed):
     assert bad.status_code == 422
     assert bad.json()["detail"].startswith("line 2:")
     assert "1 documents before it were added" in bad.json()["detail"]
-    assert get(fed.ada, "/api/profiles/grain")["counters"]["seen"] == 401
+    assert get(fed.ada, "/api/filters/grain")["counters"]["seen"] == 401
 
 
 def test_decisions_can_be_polled(fed):
-    first = get(fed.reader, "/api/profiles/grain/decisions?limit=3")
-    assert len(first["decisions"]) == 3
-    rest = get(fed.reader, f"/api/profiles/grain/decisions?after={first['next']}&limit=500")
-    numbers = [decision["seq"] for decision in first["decisions"] + rest["decisions"]]
+    first = get(fed.reader, "/api/filters/grain/retrieved?limit=3")
+    assert len(first["retrieved"]) == 3
+    rest = get(fed.reader, f"/api/filters/grain/retrieved?after={first['next']}&limit=500")
+    numbers = [entry["seq"] for entry in first["retrieved"] + rest["retrieved"]]
     assert numbers == sorted(set(numbers))
-    assert len(numbers) == get(fed.reader, "/api/profiles/grain")["counters"]["retrieved"]
-    assert get(fed.reader, f"/api/profiles/grain/decisions?after={rest['next']}") == {
-        "decisions": [],
+    assert len(numbers) == get(fed.reader, "/api/filters/grain")["counters"]["retrieved"]
+    assert get(fed.reader, f"/api/filters/grain/retrieved?after={rest['next']}") == {
+        "retrieved": [],
         "next": rest["next"],
     }
 
 
-def test_decisions_come_as_events(fed):
-    document = get(fed.ada, "/api/profiles/grain/queue?limit=1")[0]["document"]["id"]
+def test_retrievals_come_as_events(fed):
+    document = get(fed.ada, "/api/filters/grain/queue?limit=1")[0]["document"]["id"]
     judge(fed.ada, document, True)
-    fed.ada.delete(f"/api/profiles/grain/judgements/{document}")
-    text = fed.reader.get("/api/profiles/grain/decisions/events?after=0&open_for=0").text
+    fed.ada.delete(f"/api/filters/grain/judgements/{document}")
+    text = fed.reader.get("/api/filters/grain/retrieved/events?after=0&open_for=0").text
     events = [
         dict(line.split(": ", 1) for line in block.split("\n"))
         for block in text.strip().split("\n\n")
     ]
     kinds = [event.get("event") for event in events]
     assert (
-        kinds.count("decision") == get(fed.reader, "/api/profiles/grain")["counters"]["retrieved"]
+        kinds.count("retrieved") == get(fed.reader, "/api/filters/grain")["counters"]["retrieved"]
     )
     said, undone = (
         json.loads(event["data"]) for event in events if event.get("event") == "judgement"
@@ -175,13 +173,13 @@ def test_decisions_come_as_events(fed):
     assert undone["relevant"] is None
     last = events[-1]["id"]
     later = fed.reader.get(
-        "/api/profiles/grain/decisions/events?open_for=0", headers={"Last-Event-ID": last}
+        "/api/filters/grain/retrieved/events?open_for=0", headers={"Last-Event-ID": last}
     ).text
     assert "event:" not in later
 
 
 def test_the_queue_shows_what_a_reviewer_needs(fed):
-    queue = get(fed.ada, "/api/profiles/grain/queue?limit=5")
+    queue = get(fed.ada, "/api/filters/grain/queue?limit=5")
     assert len(queue) == 5
     first = queue[0]
     assert 0 <= first["low"] <= first["probability"] <= first["high"] <= 1
@@ -191,21 +189,21 @@ def test_the_queue_shows_what_a_reviewer_needs(fed):
     for word in first["words"]:
         assert word["word"] in word["forms"]
         assert all(form in text for form in word["forms"])
-    one = get(fed.ada, f"/api/profiles/grain/documents/{first['document']['id']}")
+    one = get(fed.ada, f"/api/filters/grain/documents/{first['document']['id']}")
     assert one == first
 
 
 def test_two_reviewers_get_different_documents(fed):
-    adas = {item["document"]["id"] for item in get(fed.ada, "/api/profiles/grain/queue?limit=5")}
-    bobs = {item["document"]["id"] for item in get(fed.bob, "/api/profiles/grain/queue?limit=5")}
+    adas = {item["document"]["id"] for item in get(fed.ada, "/api/filters/grain/queue?limit=5")}
+    bobs = {item["document"]["id"] for item in get(fed.bob, "/api/filters/grain/queue?limit=5")}
     assert len(adas) == len(bobs) == 5
     assert not adas & bobs
     assert {
-        item["document"]["id"] for item in get(fed.ada, "/api/profiles/grain/queue?limit=5")
+        item["document"]["id"] for item in get(fed.ada, "/api/filters/grain/queue?limit=5")
     } == adas
     judged = adas.pop()
     judge(fed.ada, judged, True)
-    after = {item["document"]["id"] for item in get(fed.ada, "/api/profiles/grain/queue?limit=5")}
+    after = {item["document"]["id"] for item in get(fed.ada, "/api/filters/grain/queue?limit=5")}
     assert judged not in after
     assert adas < after
 
@@ -213,91 +211,91 @@ def test_two_reviewers_get_different_documents(fed):
 def test_judgements_are_learned_and_taken_back(fed):
     service = fed.service
     before = ProfileState.of(service.live.engine.profiles["grain"])
-    for item in get(fed.ada, "/api/profiles/grain/queue?limit=8"):
+    for item in get(fed.ada, "/api/filters/grain/queue?limit=8"):
         document = item["document"]["id"]
         said = judge(fed.ada, document, is_about("grain", document))
         assert (said["user"], said["conflict"]) == ("ada", False)
         assert judge(fed.ada, document, is_about("grain", document)) == said
-    counters = get(fed.ada, "/api/profiles/grain")["counters"]
+    counters = get(fed.ada, "/api/filters/grain")["counters"]
     assert counters["judged_relevant"] + counters["judged_irrelevant"] == 8
-    points = get(fed.ada, "/api/profiles/grain/curve")["points"]
+    points = get(fed.ada, "/api/filters/grain/curve")["points"]
     assert points[-1] == {"judged": 8, "relevant": counters["judged_relevant"]}
-    listed = get(fed.reader, "/api/profiles/grain/judgements?limit=3")
+    listed = get(fed.reader, "/api/filters/grain/judgements?limit=3")
     assert len(listed) == 3
-    for entry in get(fed.reader, "/api/profiles/grain/judgements"):
+    for entry in get(fed.reader, "/api/filters/grain/judgements"):
         assert (
-            fed.ada.delete(f"/api/profiles/grain/judgements/{entry['document']}").status_code == 200
+            fed.ada.delete(f"/api/filters/grain/judgements/{entry['document']}").status_code == 200
         )
     assert same_state(before, ProfileState.of(service.live.engine.profiles["grain"]))
     assert (
-        fed.ada.delete(f"/api/profiles/grain/judgements/{listed[0]['document']}").status_code == 404
+        fed.ada.delete(f"/api/filters/grain/judgements/{listed[0]['document']}").status_code == 404
     )
 
 
 def test_any_document_can_be_judged(fed):
     retrieved = {
-        d["document"] for d in get(fed.ada, "/api/profiles/grain/decisions?limit=500")["decisions"]
+        d["document"] for d in get(fed.ada, "/api/filters/grain/retrieved?limit=500")["retrieved"]
     }
     other = next(d["id"] for d in documents(0, 60) if d["id"] not in retrieved)
-    assert get(fed.ada, f"/api/profiles/grain/documents/{other}")["why"] is None
+    assert get(fed.ada, f"/api/filters/grain/documents/{other}")["why"] is None
     judge(fed.ada, other, False)
     judge(fed.ada, other, True)
-    assert get(fed.ada, "/api/profiles/grain")["counters"]["judged_relevant"] == 1
-    assert fed.ada.get("/api/profiles/grain/documents/nowhere").status_code == 404
+    assert get(fed.ada, "/api/filters/grain")["counters"]["judged_relevant"] == 1
+    assert fed.ada.get("/api/filters/grain/documents/nowhere").status_code == 404
     missing = fed.ada.post(
-        "/api/profiles/grain/judgements", json={"document": "nowhere", "relevant": True}
+        "/api/filters/grain/judgements", json={"document": "nowhere", "relevant": True}
     )
     assert missing.status_code == 404
 
 
 def test_people_may_disagree(fed):
-    document = get(fed.ada, "/api/profiles/grain/queue?limit=1")[0]["document"]["id"]
+    document = get(fed.ada, "/api/filters/grain/queue?limit=1")[0]["document"]["id"]
     judge(fed.ada, document, True)
     assert judge(fed.bob, document, False)["conflict"] is True
-    (conflict,) = get(fed.reader, "/api/profiles/grain/conflicts")
+    (conflict,) = get(fed.reader, "/api/filters/grain/conflicts")
     assert conflict["document"]["id"] == document
     assert [(said["user"], said["relevant"]) for said in conflict["judgements"]] == [
         ("bob", False),
         ("ada", True),
     ]
-    assert get(fed.reader, "/api/profiles/grain")["conflicts"] == 1
-    counters = get(fed.reader, "/api/profiles/grain")["counters"]
+    assert get(fed.reader, "/api/filters/grain")["conflicts"] == 1
+    counters = get(fed.reader, "/api/filters/grain")["counters"]
     assert (counters["judged_relevant"], counters["judged_irrelevant"]) == (0, 1)
-    left = fed.bob.delete(f"/api/profiles/grain/judgements/{document}").json()["judgements"]
+    left = fed.bob.delete(f"/api/filters/grain/judgements/{document}").json()["judgements"]
     assert [said["user"] for said in left] == ["ada"]
-    assert get(fed.reader, "/api/profiles/grain")["counters"]["judged_relevant"] == 1
-    assert get(fed.reader, "/api/profiles/grain/conflicts") == []
+    assert get(fed.reader, "/api/filters/grain")["counters"]["judged_relevant"] == 1
+    assert get(fed.reader, "/api/filters/grain/conflicts") == []
 
 
 def test_words_are_taught_and_taken_back(fed):
     before = ProfileState.of(fed.service.live.engine.profiles["grain"])
     taught = fed.ada.post(
-        "/api/profiles/grain/words", json={"word": "Farmers", "strength": 1}
+        "/api/filters/grain/words", json={"word": "Farmers", "strength": 1}
     ).json()
     assert (taught["word"], taught["strength"], taught["user"]) == ("farmers", 1.0, "ada")
-    (listed,) = get(fed.reader, "/api/profiles/grain/words")
+    (listed,) = get(fed.reader, "/api/filters/grain/words")
     assert listed == taught
-    terms = get(fed.reader, "/api/profiles/grain/terms?limit=20")
+    terms = get(fed.reader, "/api/filters/grain/terms?limit=20")
     assert "farmers" in [term["word"] for term in terms["for"]]
     assert terms["against"] == []
-    fed.ada.post("/api/profiles/grain/words", json={"word": "farmers", "strength": 0})
-    assert get(fed.reader, "/api/profiles/grain/words") == []
+    fed.ada.post("/api/filters/grain/words", json={"word": "farmers", "strength": 0})
+    assert get(fed.reader, "/api/filters/grain/words") == []
     assert same_state(before, ProfileState.of(fed.service.live.engine.profiles["grain"]))
     for word in ("the", "!?"):
-        refused = fed.ada.post("/api/profiles/grain/words", json={"word": word, "strength": 1})
+        refused = fed.ada.post("/api/filters/grain/words", json={"word": word, "strength": 1})
         assert refused.status_code == 422
         assert "holds no word" in refused.json()["detail"]
 
 
 def test_how_much_is_left_and_what_it_is_about(fed):
-    early = get(fed.reader, "/api/profiles/grain/stopping")
+    early = get(fed.reader, "/api/filters/grain/stopping")
     assert (early["left"], early["found"], early["stop"]) == (None, 0, False)
     assert (
         early["sentence"] == "cannot tell yet how many are left: 0 of 10 relevant documents found"
     )
     for number in [*(n for n in range(30) if is_about("grain", f"d{n}")), 1, 2]:
         judge(fed.ada, f"d{number}", is_about("grain", f"d{number}"))
-    backlog = get(fed.reader, "/api/profiles/grain/stopping")
+    backlog = get(fed.reader, "/api/filters/grain/stopping")
     assert (backlog["found"], backlog["left"], backlog["left_high"], backlog["stop"]) == (
         10,
         None,
@@ -310,15 +308,13 @@ def test_how_much_is_left_and_what_it_is_about(fed):
     )
     for number in range(45):
         judge(fed.ada, f"d{number}", is_about("grain", f"d{number}"))
-    estimate = get(fed.reader, "/api/profiles/grain/stopping?recall=0.9")
+    estimate = get(fed.reader, "/api/filters/grain/stopping?recall=0.9")
     assert estimate["found"] == 15
-    waiting = [
-        each["document"]["id"] for each in get(fed.ada, "/api/profiles/grain/queue?limit=50")
-    ]
+    waiting = [each["document"]["id"] for each in get(fed.ada, "/api/filters/grain/queue?limit=50")]
     left = sum(is_about("grain", document) for document in waiting)
     assert estimate["left_low"] <= left <= estimate["left_high"]
     assert "90% of them found with probability" in estimate["sentence"]
-    topics = get(fed.reader, "/api/profiles/grain/topics?n=3")
+    topics = get(fed.reader, "/api/filters/grain/topics?n=3")
     assert topics
     assert sum(topic["documents"] for topic in topics) <= 60
     assert all(topic["words"] and topic["examples"] for topic in topics)
@@ -330,29 +326,27 @@ def test_what_is_judged_can_be_taken_along(fed, tmp_path):
     fed.ada.post("/api/documents", json={"id": "evil", "title": "=cmd()", "text": "@wheat"})
     judge(fed.ada, "evil", False)
     rows = list(
-        csv.DictReader(
-            io.StringIO(fed.reader.get("/api/profiles/grain/export/judgements.csv").text)
-        )
+        csv.DictReader(io.StringIO(fed.reader.get("/api/filters/grain/export/judgements.csv").text))
     )
     assert [(row["document"], row["relevant"]) for row in rows[:2]] == [
         ("d0", "true"),
         ("d1", "false"),
     ]
     assert (rows[2]["title"], rows[2]["text"]) == ("'=cmd()", "'@wheat")
-    lines = fed.reader.get("/api/profiles/grain/export/judgements.jsonl").text.splitlines()
+    lines = fed.reader.get("/api/filters/grain/export/judgements.jsonl").text.splitlines()
     assert json.loads(lines[0])["user"] == "ada"
-    model = fed.reader.get("/api/profiles/grain/export/model").content
+    model = fed.reader.get("/api/filters/grain/export/model").content
     (tmp_path / "grain.zip").write_bytes(model)
     assert load_model(tmp_path / "grain.zip").header["profiles"][0]["name"] == "grain"
-    taken = fed.ada.post("/api/profiles/import?name=copy", content=model)
+    taken = fed.ada.post("/api/filters/import?name=copy", content=model)
     assert taken.status_code == 201, taken.text
     for document in ("d30", "d31"):
         one, other = (
-            get(fed.ada, f"/api/profiles/{name}/documents/{document}") for name in ("grain", "copy")
+            get(fed.ada, f"/api/filters/{name}/documents/{document}") for name in ("grain", "copy")
         )
         assert one["probability"] == pytest.approx(other["probability"], abs=1e-12)
-    assert fed.ada.post("/api/profiles/import", content=model).status_code == 409
-    assert fed.ada.post("/api/profiles/import", content=b"PK nonsense").status_code == 422
+    assert fed.ada.post("/api/filters/import", content=model).status_code == 409
+    assert fed.ada.post("/api/filters/import", content=b"PK nonsense").status_code == 422
 
 
 def test_texts_can_be_purged_and_what_was_learned_stays(fed):
@@ -361,18 +355,18 @@ def test_texts_can_be_purged_and_what_was_learned_stays(fed):
     assert fed.admin.post("/api/retention", json={"keep": 10}).json() == {"purged": 50}
     assert fed.admin.post("/api/retention", json={"before": "2020-01-01"}).json() == {"purged": 0}
     assert same_state(before, ProfileState.of(fed.service.live.engine.profiles["grain"]))
-    purged = get(fed.ada, "/api/profiles/grain/documents/d0")
+    purged = get(fed.ada, "/api/filters/grain/documents/d0")
     assert (purged["document"]["purged"], purged["document"]["text"]) == (True, "")
-    waiting = get(fed.ada, "/api/profiles/grain/queue?limit=100")
+    waiting = get(fed.ada, "/api/filters/grain/queue?limit=100")
     old = next(item["document"]["id"] for item in waiting if item["document"]["purged"])
     judge(fed.ada, old, True)
-    fed.ada.delete("/api/profiles/grain/judgements/d0")
+    fed.ada.delete("/api/filters/grain/judgements/d0")
     retrieved = {
-        d["document"] for d in get(fed.ada, "/api/profiles/grain/decisions?limit=500")["decisions"]
+        d["document"] for d in get(fed.ada, "/api/filters/grain/retrieved?limit=500")["retrieved"]
     }
     never = next(d["id"] for d in documents(0, 50) if d["id"] not in retrieved)
     refused = fed.ada.post(
-        "/api/profiles/grain/judgements", json={"document": never, "relevant": False}
+        "/api/filters/grain/judgements", json={"document": never, "relevant": False}
     )
     assert (refused.status_code, "purged" in refused.json()["detail"]) == (409, True)
     for body in ({}, {"keep": 1, "before": "2020-01-01"}, {"before": "yesterday"}):
@@ -383,7 +377,7 @@ def test_an_exported_profile_starts_a_filter_in_a_pipe(fed, tmp_path):
     import zipfile
 
     judge(fed.ada, "d0", True)
-    (tmp_path / "grain.zip").write_bytes(fed.reader.get("/api/profiles/grain/export/model").content)
+    (tmp_path / "grain.zip").write_bytes(fed.reader.get("/api/filters/grain/export/model").content)
     with zipfile.ZipFile(tmp_path / "grain.zip") as archive:
         archive.extractall(tmp_path / "grain.filter" / "start")
     opened = open_filter(tmp_path / "grain.filter")

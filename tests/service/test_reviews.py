@@ -8,8 +8,8 @@ import pytest
 
 from bayesift.references import read_references
 from bayesift.screening import Project
-from bayesift.service import reviews
 from bayesift.service.errors import ConflictError
+from bayesift.service.reviews.live import replayed
 from tests.service.worlds import Clients, running, text_about
 
 TOPICS = ("grain", "crude", "ship")
@@ -76,8 +76,8 @@ def same_log(service, review):
     """Whether the log of a review is what its rows say."""
     with service.store.reading() as read:
         row = next(row for row in read.reviews() if row.id == review)
-        again = reviews.replayed(read, row)
-    log = service.live.reviews[review].log
+        again = replayed(read, row)
+    log = service.live.reviews.opened[review].log
     assert again.events == log.events
     assert again.decisions == log.decisions
     for part in ("settings", "resolutions", "notes", "tags", "full_text_places", "records"):
@@ -311,7 +311,7 @@ def test_what_is_blind_in_a_review_is_not_seen_by_choosing_its_records(clients):
 
 
 def test_a_review_is_begun_from_the_stream(clients):
-    clients.ada.post("/api/profiles", json={"name": "grain", "query": "wheat corn harvest"})
+    clients.ada.post("/api/filters", json={"name": "grain", "query": "wheat corn harvest"})
     sent = [{"id": f"d{n}", "title": "", "text": text_about(TOPICS[n % 3], n)} for n in range(30)]
     sent[0]["title"] = "A title of its own"
     clients.ada.post("/api/documents/batch", json={"documents": sent})
@@ -320,23 +320,23 @@ def test_a_review_is_begun_from_the_stream(clients):
     assert newest["first"][0]["title"] == sent[23]["text"][:100] or newest["first"][0][
         "title"
     ].endswith(" ...")
-    queue = clients.ada.get("/api/profiles/grain/queue?limit=50").json()
+    queue = clients.ada.get("/api/filters/grain/queue?limit=50").json()
     waiting = [item["document"]["id"] for item in queue]
     for number, document in enumerate(waiting[:4]):
         body = {"document": document, "relevant": number < 3}
-        assert clients.ada.post("/api/profiles/grain/judgements", json=body).status_code in (
+        assert clients.ada.post("/api/filters/grain/judgements", json=body).status_code in (
             200,
             201,
         )
-    retrieved = choose(clients.ada, "documents", profile="grain")
+    retrieved = choose(clients.ada, "documents", filter="grain")
     assert retrieved["records"] == len(waiting)
-    relevant = choose(clients.ada, "documents", profile="grain", relevant=True, decisions=True)
+    relevant = choose(clients.ada, "documents", filter="grain", relevant=True, decisions=True)
     assert relevant["records"] == 3
     made = begin_from(clients.ada, retrieved, relevant)["progress"]
     assert (made["records"], made["included"]) == (len(waiting), 3)
     clients.admin.post("/api/retention", json={"keep": 5})
     assert choose(clients.ada, "documents")["records"] == 5
-    assert clients.ada.post("/api/uploads/documents", json={"profile": "none"}).status_code == 404
+    assert clients.ada.post("/api/uploads/documents", json={"filter": "none"}).status_code == 404
 
 
 def test_records_are_joined_by_hand_and_split_again(clients, review):
@@ -404,7 +404,7 @@ def test_a_project_goes_to_the_command_line_and_back(clients, review, tmp_path):
     ) as archive:
         archive.extractall(tmp_path / "mine")
     with Project(tmp_path / "mine", writing=True) as project:
-        log = clients.service.live.reviews[review].log
+        log = clients.service.live.reviews.opened[review].log
         assert project.events == log.events
         assert project.settings.reasons == ("other",)
         assert [file.file for file in project.files] == ["a.ris", "b.ris"]
@@ -417,7 +417,10 @@ def test_a_project_goes_to_the_command_line_and_back(clients, review, tmp_path):
             archive.write(tmp_path / "mine" / file, f"mine/{file}")
     back = clients.ada.post("/api/reviews/project?name=mine.zip", content=packed.getvalue())
     assert (back.status_code, back.json()["id"]) == (201, review)
-    assert clients.service.live.reviews[review].log.decisions[open_]["ann"].verdict == "included"
+    assert (
+        clients.service.live.reviews.opened[review].log.decisions[open_]["ann"].verdict
+        == "included"
+    )
     with running(tmp_path / "other") as other:
         ada = Clients(other).ada
         assert (
@@ -442,14 +445,14 @@ def test_a_served_project_and_its_review_hold_the_same_log(tmp_path):
         with running(folder / "service") as service:
             review = service.mirror(project, "ann").id
             screen(Clients(service).ada, review, 3)
-            served = list(service.live.reviews[review].log.events)
+            served = list(service.live.reviews.opened[review].log.events)
             assert [event.by for event in served] == ["ann", "ada", "ada", "ada"]
     with Project(folder, writing=True) as project:
         assert project.events == served
         project.append("undo", by="ann", record="1")
         with running(folder / "service") as service:
             assert service.mirror(project, "ann").id == review
-            assert service.live.reviews[review].log.events == project.events
+            assert service.live.reviews.opened[review].log.events == project.events
             assert same_log(service, review)
 
 
@@ -462,7 +465,7 @@ def test_logs_that_went_apart_are_not_mixed(tmp_path, clients, review):
     screen(clients.ada, review, 1)
     with Project(tmp_path / "mine", writing=True) as project:
         project.append("note", by="ann", record="1", text="elsewhere")
-        with pytest.raises(ConflictError, match="apart"):
+        with pytest.raises(ConflictError, match="diverged"):
             clients.service.mirror(project, "ann")
     assert same_log(clients.service, review)
 
@@ -473,12 +476,12 @@ def test_a_review_is_there_after_a_restart_and_after_it_was_deleted(tmp_path, da
         token = service.first_token
         review = begin(clients.ada, ("a.ris", ris(0, 12)))["id"]
         screen(clients.ada, review, 5)
-        events = service.live.reviews[review].log.events
+        events = service.live.reviews.opened[review].log.events
     with running(tmp_path, database) as service:
         service.first_token = token
         admin = Clients._with_token(type("S", (), {"_app": service.app})(), token)
         assert admin.get("/api/reviews").json()[0]["decided"] == 5
-        assert service.live.reviews[review].log.events == events
+        assert service.live.reviews.opened[review].log.events == events
         assert admin.delete(f"/api/reviews/{review}").status_code == 204
         assert admin.get(f"/api/reviews/{review}").status_code == 404
         assert admin.get("/api/reviews?deleted=true").json()[0]["id"] == review
@@ -492,5 +495,5 @@ def test_decisions_that_came_with_the_file_are_kept(clients):
     assert review["progress"]["included"] == 3
     anew = begin(clients.ada, ("a.ris", ris(0, 3, note)), take_decisions=False)
     assert anew["progress"]["open"] == 3
-    events = clients.service.live.reviews[review["id"]].log.events
+    events = clients.service.live.reviews.opened[review["id"]].log.events
     assert json.dumps(events[0].values)

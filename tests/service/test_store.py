@@ -9,8 +9,8 @@ from bayesift.service.db.migrations import MIGRATIONS
 from bayesift.service.db.tables import (
     DocumentRow,
     EventRow,
+    FilterRow,
     JudgementRow,
-    ProfileRow,
     SessionRow,
     UserRow,
     WordRow,
@@ -25,8 +25,8 @@ def store(tmp_path, database):
         yield opened
 
 
-def event(seq, kind="judged", profile=None, document=None, **payload):
-    return EventRow(seq, seq, NOON, "ada", kind, profile, document, payload)
+def event(seq, kind="judged", profile=None, document=None, review=None, **payload):
+    return EventRow(seq, seq, NOON, "ada", kind, profile, review, document, payload)
 
 
 def document(name, seq, at=NOON):
@@ -104,13 +104,13 @@ def test_events_come_back_in_order(store):
     with store.reading() as read:
         assert [row.seq for row in read.events()] == [1, 2, 3, 4]
         assert [row.seq for row in read.events(newest_first=True, limit=2)] == [4, 3]
-        assert list(read.events(1, profile="grain", kinds=["judged"])) == [
+        assert list(read.events(1, filter="grain", kinds=["judged"])) == [
             event(3, "judged", "grain", "7", relevant=True)
         ]
-        assert [row.seq for row in read.events(profile="grain", document="7")] == [2, 3]
+        assert [row.seq for row in read.events(filter="grain", document="7")] == [2, 3]
         assert [
             row.seq
-            for row in read.events_about(["7", "8"], after=0, profile="grain", kind="retrieved")
+            for row in read.events_about(["7", "8"], after=0, filter_name="grain", kind="retrieved")
         ] == [2]
         assert read.last_seq() == 4
 
@@ -171,20 +171,20 @@ def test_purging_takes_texts_and_nothing_else(store):
 
 
 def test_profiles_are_replaced_and_forgotten(store):
-    first = ProfileRow("grain", 1, NOON, "ada", {"query": "wheat"}, False, 0, 0)
-    paused = ProfileRow("grain", 1, NOON, "ada", {"query": "wheat"}, True, 10, 10)
+    first = FilterRow("grain", 1, NOON, "ada", {"query": "wheat"}, False, 0, 0)
+    paused = FilterRow("grain", 1, NOON, "ada", {"query": "wheat"}, True, 10, 10)
     with store.writing() as tx:
         tx.put(first)
         tx.put(paused)
         tx.put(judgement("ada", True, 2))
         tx.put(WordRow("grain", "tonne", 1.0, "ada", NOON))
     with store.reading() as read:
-        assert read.profiles() == [paused]
+        assert read.filters() == [paused]
         assert read.words("grain")[0].word == "tonne"
     with store.writing() as tx:
-        tx.drop_profile("grain")
+        tx.drop_filter("grain")
     with store.reading() as read:
-        assert (read.profile("grain"), read.judgements("grain"), read.words("grain")) == (
+        assert (read.filter("grain"), read.judgements("grain"), read.words("grain")) == (
             None,
             [],
             [],
@@ -207,7 +207,7 @@ def test_conflicts_are_found(store):
         assert [row.seq for row in read.judgements("grain")] == [4, 3, 1]
         assert [row.user for row in read.judgements("grain", ["7"])] == ["bob", "ada"]
     with store.writing() as tx:
-        tx.drop(JudgementRow, profile="grain", document="7", user="bob")
+        tx.drop(JudgementRow, filter="grain", document="7", user="bob")
         assert tx.conflicts() == {}
 
 
@@ -217,7 +217,7 @@ def test_people_and_their_sessions(store):
         tx.add_session(SessionRow("old", "ada", "csrf", "2026-01-01"), now="2025-01-01")
         tx.add_session(SessionRow("new", "ada", "csrf", "2027-01-01"), now="2026-06-01")
         tx.put(WordRow("grain", "tonne", 1.0, "ada", NOON))
-        tx.drop(WordRow, profile="grain", word="tonne")
+        tx.drop(WordRow, filter="grain", word="tonne")
     with store.reading() as read:
         assert [session.key for session in read.sessions()] == ["new"]
         assert [user.name for user in read.users()] == ["ada"]
@@ -246,7 +246,7 @@ values = st.one_of(
 def test_whatever_is_written_comes_back(store, payload, title):
     with store.writing() as tx:
         seq = tx.last_seq() + 1
-        tx.append([EventRow(seq, seq, NOON, "ada", "seen", None, title or "x", payload)])
+        tx.append([EventRow(seq, seq, NOON, "ada", "seen", None, None, title or "x", payload)])
         tx.add([DocumentRow(f"{seq}", seq, NOON, title, title, purged=False)])
     with store.reading() as read:
         assert next(iter(read.events(seq - 1))).payload == payload

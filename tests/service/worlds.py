@@ -13,9 +13,10 @@ from bayesift.filtering import FilterEngine, MemoryLog, ProfileState, Retrieved
 from bayesift.filtering.engine import add_described, apply
 from bayesift.filtering.events import recorded_vector
 from bayesift.records import Document
-from bayesift.service import Service, ServiceSettings, app, create_app, event_log
-from bayesift.service.event_log import Checkpoints, replay
-from bayesift.service.transfer import install_profile
+from bayesift.service import Service, ServiceSettings, app, create_app
+from bayesift.service.filters import event_log
+from bayesift.service.filters.event_log import Checkpoints, replay
+from bayesift.service.filters.transfer import install_filter
 from tests.filtering.worlds import same_state
 
 TOPICS = {
@@ -171,14 +172,14 @@ class InputReplay:
                     if r.batch == row.batch and r.kind == event_log.RETRIEVED
                 ]
                 assert [(e.profile, e.id, e.why, e.probability, e.gain) for e in events] == [
-                    (r.profile, r.document, *(r.payload[k] for k in ("why", "probability", "gain")))
+                    (r.filter, r.document, *(r.payload[k] for k in ("why", "probability", "gain")))
                     for r in logged
                 ]
             else:
                 self.log.extend(self._act(row, others))
 
     def _act(self, row, others):
-        engine, log, profile = self.engine, self.log, row.profile
+        engine, log, profile = self.engine, self.log, row.filter
         if row.kind == event_log.CREATED:
             add_described(engine, row.payload["definition"])
         elif row.kind == event_log.RETRIEVED and "words" in row.payload:
@@ -189,7 +190,7 @@ class InputReplay:
             apply(engine.profiles[profile], event, {})
             return [event]
         elif row.kind == event_log.IMPORTED:
-            install_profile(engine, profile, row.payload["model"])
+            install_filter(engine, profile, row.payload["model"])
         elif row.kind == event_log.DELETED:
             engine.remove_profile(profile)
             log._events = [event for event in log._events if event.profile != profile]

@@ -109,7 +109,7 @@ def serve_review(project: Project, reviewer: str, port: int) -> None:
     """Serve one review on a page of this machine; what people do is written to its project too."""
     _require_packages()
     from bayesift.service import Service, ServiceSettings, run
-    from bayesift.service.access import add_user, reset_token
+    from bayesift.service.access.operations import add_user, reset_token
 
     os.umask(0o077)
     with busy("opening the review"):
@@ -167,7 +167,7 @@ def add_person(
 ) -> None:
     """Add a person and print their token."""
     with _store(data, database) as store, store.writing() as tx:
-        from bayesift.service.access import add_user
+        from bayesift.service.access.operations import add_user
 
         token = add_user(tx, name, role.value)
     _print_token(name, token)
@@ -182,7 +182,7 @@ def reset(
 ) -> None:
     """Print a new token for a person; the old one and open sessions end."""
     with _store(data, database) as store, store.writing() as tx:
-        from bayesift.service.access import reset_token
+        from bayesift.service.access.operations import reset_token
 
         token = reset_token(tx, name)
     _print_token(name, token)

@@ -1,4 +1,4 @@
-"""Documents to judge for what their judgements teach: how much each says about the model, and which are unlike all."""
+"""Choice of documents whose judgements teach most: informative ones, and ones unlike all others."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, xlogy
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, BoolArray, FloatArray, IntArray, SparseRows
 
 Order = Literal["relevance", "information", "mixture"]
 
-_AT_ONCE = 64  # judged documents whose likeness to all others is computed together
+_ROWS_AT_ONCE = 64  # judged documents whose similarity to all others is computed together
 
 
-def information_places(n: int, by: Order, share: float, n_judged: int) -> Array:
-    """Which of the next n places go to informative documents: in a mixture those where the next whole one is due."""
+def informative_positions(n: int, by: Order, share: float, n_judged: int) -> BoolArray:
+    """Mark which of the next n documents are informative ones.
+
+    In a mixture these are the positions where `share` times the position passes a whole number.
+    """
     if not 0 <= share <= 1:
         raise ValueError(f"information_share must lie between 0 and 1, got {share!r}")
     if by != "mixture":
         return np.full(n, by == "information")
     due = np.floor(share * (n_judged + np.arange(n + 1)) + 1e-9)
-    places: Array = np.diff(due) > 0
-    return places
+    return np.asarray(np.diff(due) > 0)
 
 
-def expected_information(means: Array, variances: Array) -> Array:
-    """H(E p) - E H(p) of labels with normal scores, by Gauss-Hermite quadrature."""
+def expected_information(means: FloatArray, variances: FloatArray) -> FloatArray:
+    """Return H(E p) - E H(p) of labels with normal scores, by Gauss-Hermite quadrature."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(15)
     chances = expit(
         means[:, np.newaxis] + np.sqrt(np.maximum(variances, 0.0))[:, np.newaxis] * nodes
@@ -38,8 +40,8 @@ def expected_information(means: Array, variances: Array) -> Array:
     return _entropy(chances @ weights) - _entropy(chances) @ weights
 
 
-def most_informative(scores: Array, covariance: Array, n: int) -> list[int]:
-    """Greedily the places of the documents of the largest gain, each given those chosen before."""
+def most_informative(scores: FloatArray, covariance: FloatArray, n: int) -> list[int]:
+    """Choose greedily the documents of the largest gain, each given those chosen before."""
     chosen: list[int] = []
     for _ in range(min(n, len(scores))):
         gains = expected_information(scores, np.diagonal(covariance))
@@ -53,16 +55,14 @@ def most_informative(scores: Array, covariance: Array, n: int) -> list[int]:
     return chosen
 
 
-def _entropy(p: Array) -> Array:
-    entropy: Array = -xlogy(p, p) - xlogy(1.0 - p, 1.0 - p)
-    return entropy
+def _entropy(p: FloatArray) -> FloatArray:
+    return np.asarray(-xlogy(p, p) - xlogy(1.0 - p, 1.0 - p))
 
 
 class Farthest:
-    """The likeness of every document of a pool to the judged document that it is most like.
+    """The similarity of every document of a pool to the judged document most similar to it.
 
-    Judged documents are taken in one by one; only when one of them is not judged any more it begins
-    again.
+    Judged documents are taken in one by one; if one of them is withdrawn, all are taken in anew.
 
     Parameters
     ----------
@@ -70,20 +70,22 @@ class Farthest:
 
     Examples
     --------
-    >>> Farthest(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])).choose(np.array([1, 2]), judged=[0], n=1)
+    >>> farthest = Farthest(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]))
+    >>> farthest.choose(np.array([1, 2]), judged=[0], n=1)
     [2]
     """
 
-    def __init__(self, X: Array | sparse.csr_array) -> None:
+    def __init__(self, X: Array | SparseRows) -> None:
         self._X = X
         self._taken: list[int] = []
         self._nearest = np.full(X.shape[0], -np.inf)
 
-    def choose(self, candidates: Array, judged: Iterable[int], n: int) -> list[int]:
-        """The n candidates that are least like all judged documents and like one another."""
+    def choose(self, candidates: IntArray, judged: Iterable[int], n: int) -> list[int]:
+        """Choose the n candidates least similar to all judged documents and to one another."""
         rows = list(judged)
         if rows[: len(self._taken)] != self._taken:
-            self._taken, self._nearest = [], np.full(self._X.shape[0], -np.inf)
+            self._taken = []
+            self._nearest = np.full(self._X.shape[0], -np.inf)
         self._nearest = self._with(self._nearest, rows[len(self._taken) :])
         self._taken = rows
         nearest = self._nearest
@@ -94,9 +96,10 @@ class Farthest:
             nearest[chosen] = np.inf
         return chosen
 
-    def _with(self, nearest: Array, rows: list[int]) -> Array:
-        for first in range(0, len(rows), _AT_ONCE):
-            likeness: Any = self._X @ self._X[rows[first : first + _AT_ONCE]].T
-            shown = likeness.toarray() if sparse.issparse(likeness) else likeness
-            nearest = np.maximum(nearest, shown.max(axis=1))
+    def _with(self, nearest: FloatArray, rows: list[int]) -> FloatArray:
+        for first in range(0, len(rows), _ROWS_AT_ONCE):
+            similarity: Any = self._X @ self._X[rows[first : first + _ROWS_AT_ONCE]].T
+            if sparse.issparse(similarity):
+                similarity = similarity.toarray()
+            nearest = np.maximum(nearest, similarity.max(axis=1))
         return nearest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -21,7 +21,7 @@ from bayesift.screening.information import (
     Farthest,
     Order,
     expected_information,
-    information_places,
+    informative_positions,
     most_informative,
 )
 from bayesift.screening.relevance import Part, Pool, RelevanceModel, RelevanceSettings
@@ -33,15 +33,18 @@ KIND = "review-queue"
 UNDO_STEPS = 100
 _CANDIDATES = 500  # documents of the highest scores among which the most informative are sought
 _RELEVANT = "relevant"
-_NEXT_TO_NOTHING = 1e-100  # whose square is still above 0
-_FEW, _LONG, _EXPLORED = (
-    5,
-    30,
-    10,
-)  # finds up to which, irrelevant in a row from which, and every which one explores
-_SCORE_SPREAD = 0.24  # standard deviation of scores over a pool after the first few judgements, by median over reviews
-_TRUST, _TRUST_VARIANCE = 0.3, 0.1  # prior of the reliability of a witness
-_PATIENCE = 20.0  # irrelevant documents that halve the trust in a witness before the first find
+_MIN_WORD_SCORE = 1e-100  # its square is still above 0
+# The queue explores while few relevant documents are found, after many irrelevant ones in a row.
+_MAX_FOUND_TO_EXPLORE = 5
+_MIN_IRRELEVANT_TO_EXPLORE = 30
+_EXPLORE_EVERY = 10  # documents
+# Standard deviation of scores over a pool after the first judgements; median over reviews.
+_SCORE_SPREAD = 0.24
+# Prior of the reliability of outside scores, and how many irrelevant documents halve the trust in
+# them before the first relevant one is found.
+_RELIABILITY_MEAN = 0.3
+_RELIABILITY_VARIANCE = 0.1
+_HALVING_DOCUMENTS = 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,20 +58,30 @@ class _Step:
     fitted: bool
 
 
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The model fitted after so many changes of a queue, and the scores of all documents."""
+
+    n_changes: int
+    model: RelevanceModel
+    duals: Array
+    scores: Array
+
+
 class ReviewQueue:
     """A pool of documents, the judgements so far, and which documents to judge next.
 
-    Every judgement and every word takes effect at once: the model (`bayesift.screening.relevance`)
-    is refitted with a warm start when the next documents are requested. The same calls give the
-    same answers, also when the queue is saved and loaded in between.
+    Judgements and words take effect with the next `refit` of the model
+    (`bayesift.screening.relevance`), which starts from the last fit; `next_documents` refits by
+    itself. The same calls give the same answers, even if the queue is saved and loaded in between.
 
     Parameters
     ----------
     X : the pool, documents x columns; rows have a length of about one, as those of `Pool.of_texts`
     ids : names of the documents; by default their row numbers as text
     index : the terms of the first columns; `set_words` needs it
-    parts : of the columns, with weights that depend on the finds, as those of `Pool.of_texts`; by
-        default all columns have the weight one throughout
+    parts : of the columns, with weights that depend on how many relevant documents are found, as
+        those of `Pool.of_texts`; by default all columns have the weight one throughout
     offsets : what is known of each document beforehand, in units of scores; nothing by default
     settings : hyperparameters of the model
 
@@ -110,7 +123,7 @@ class ReviewQueue:
             raise DataError(f"{len(self._row)} different ids for {rows.shape[0]} documents")
         self.index = index
         self._X = rows
-        self._witness: Array | None = None
+        self._outside_scores: Array | None = None
         self.model = RelevanceModel(rows, settings or RelevanceSettings(), parts)
         self.labels = np.zeros(rows.shape[0], dtype=np.int8)
         self.grades = np.ones(rows.shape[0])
@@ -123,7 +136,10 @@ class ReviewQueue:
         self._word_offsets = np.zeros(rows.shape[0])
         self._duals = np.zeros(rows.shape[0])
         self._fitted = True
-        self._scores: Array | None = None
+        self._n_changes = 0
+        self._is_current = True  # without judgements the offsets are the scores
+        self._scores = self._form_offsets.copy()
+        self._scores.flags.writeable = False
         self._steps: list[_Step] = []
         self._terms: list[str] | None = None
 
@@ -137,7 +153,7 @@ class ReviewQueue:
         vectorizer: TermVectorizer | None = None,
         settings: RelevanceSettings | None = None,
     ) -> Self:
-        """The queue of texts, as `Pool.of_texts` unless a vectorizer is given."""
+        """Create the queue of texts, with `Pool.of_texts` unless a vectorizer is given."""
         if vectorizer is None:
             pool = Pool.of_texts(texts, titles=titles)
         else:
@@ -153,7 +169,7 @@ class ReviewQueue:
         ids: Sequence[str] | None = None,
         settings: RelevanceSettings | None = None,
     ) -> Self:
-        """The queue of vectors with their terms, parts and offsets."""
+        """Create the queue of vectors with their terms, parts and offsets."""
         return cls(
             pool.X,
             ids=ids,
@@ -164,7 +180,7 @@ class ReviewQueue:
         )
 
     def unjudged(self) -> ReviewQueue:
-        """Another queue of the same pool, without judgements, words or a witness."""
+        """Create another queue of the same pool, without judgements, words or outside scores."""
         return ReviewQueue(
             self._X,
             ids=self.ids,
@@ -194,22 +210,59 @@ class ReviewQueue:
 
     @property
     def scores(self) -> Array:
-        """The score of every document, higher for those more probably relevant.
-
-        Refits if something changed.
-        """
-        self.model.weigh(self.n_found)
-        if not self._fitted:
-            self._duals = self.model.fit(self.labels, self._duals, self._offsets(), self.grades)
-            self._fitted, self._scores = True, None
-        if self._scores is None:
-            self._scores = self.model.scores(self.labels, self._duals, self._offsets())
-            self._scores.flags.writeable = False
+        """The score of every document at the last `refit`; relevant ones have higher scores."""
         return self._scores
 
     @property
+    def is_current(self) -> bool:
+        """Whether the scores follow from all judgements and words."""
+        return self._is_current
+
+    def refit(self) -> None:
+        """Fit the model to the judgements and score all documents, if anything changed."""
+        if not self._is_current:
+            self.install(self.fitting()())
+
+    def fitting(self) -> Callable[[], Fit]:
+        """Return a function that fits the model to the judgements of this moment.
+
+        It reads nothing that later judgements change, so that it may run in another thread.
+        """
+        n_changes = self._n_changes
+        fitted = self._fitted
+        model = self.model.weighed(self.n_found)
+        labels = self.labels.copy()
+        grades = self.grades.copy()
+        start = self._duals  # replaced by every change, never written to
+        offsets = self._offsets()
+
+        def compute() -> Fit:
+            duals = start if fitted else model.fit(labels, start, offsets, grades)
+            scores = model.scores(labels, duals, offsets)
+            scores.flags.writeable = False
+            return Fit(n_changes, model, duals, scores)
+
+        return compute
+
+    def install(self, fit: Fit) -> None:
+        """Take in a fit, unless something changed since it was begun."""
+        if fit.n_changes != self._n_changes:
+            return
+        self.model = fit.model
+        self._duals = fit.duals
+        self._scores = fit.scores
+        self._fitted = True
+        self._is_current = True
+
+    def _changed(self, *, fitted: bool = False) -> None:
+        """Note a change; `fitted` if the dual variables are those of a fit all the same."""
+        self._n_changes += 1
+        self._is_current = False
+        self._fitted = fitted
+
+    @property
     def since_find(self) -> int:
-        """How many irrelevant documents were judged since the last relevant one, in the order of first judgements."""
+        """How many documents in a row were irrelevant, in the order of first judgements."""
         return sum(1 for _ in takewhile(lambda row: self.labels[row] < 0, reversed(self._judged)))
 
     def judge(self, document: str, relevant: bool, *, grade: float = 1.0) -> None:
@@ -219,12 +272,13 @@ class ReviewQueue:
         ----------
         document : its id
         relevant : whether it is
-        grade : how much it counts among the relevant ones, above 0 and at most 1: less than 1 for a
+        grade : how much it counts among the relevant ones; above 0 and at most 1: less than 1 for a
             document that was included by its abstract and excluded by its full text
         """
         if not 0 < grade <= 1:
             raise ValueError(f"grade must lie above 0 and not above 1, got {grade!r}")
-        row, label = self._row_of(document), 1 if relevant else -1
+        row = self._row_of(document)
+        label = 1 if relevant else -1
         self._steps.append(
             _Step(row, int(self.labels[row]), float(self.grades[row]), self._duals, self._fitted)
         )
@@ -232,9 +286,10 @@ class ReviewQueue:
         if self.labels[row] != label:
             self._duals = self._duals.copy()
             self._duals[row] = 0.0
-        self.labels[row], self.grades[row] = label, grade
+        self.labels[row] = label
+        self.grades[row] = grade
         self._judged.setdefault(row)
-        self._fitted = False
+        self._changed()
 
     def withdraw(self, document: str) -> None:
         """Make a document unjudged again, whenever it was judged.
@@ -245,23 +300,22 @@ class ReviewQueue:
         self._steps.clear()
         self._duals = self._duals.copy()
         self._duals[row] = 0.0
-        self.labels[row], self.grades[row] = 0, 1.0
+        self.labels[row] = 0
+        self.grades[row] = 1.0
         self._judged.pop(row, None)
-        self._fitted = False
+        self._changed()
 
     def word_weights(self, document: str) -> dict[str, float]:
-        """What each term of a document adds to its score, by words and pairs of words.
+        """Return what each word and pair of words of a document adds to its score.
 
-        Needs `index`.
+        The queue must have an `index`.
         """
         if self.index is None:
             raise DataError("this queue was made of vectors without their terms; give `index`")
-        _ = self.scores
+        self.refit()
         vector = self.model.rows(np.array([self._row_of(document)]))
-        columns, parts = (
-            vector.indices,
-            vector.data * self.model.weights(self.labels, self._duals)[vector.indices],
-        )
+        columns = vector.indices
+        parts = vector.data * self.model.weights(self.labels, self._duals)[columns]
         if self._terms is None:
             self._terms = list(self.index.columns)
         return {
@@ -275,10 +329,12 @@ class ReviewQueue:
         if not self._steps:
             raise DataError("no judgement to take back")
         step = self._steps.pop()
-        self.labels[step.row], self.grades[step.row] = step.label, step.grade
+        self.labels[step.row] = step.label
+        self.grades[step.row] = step.grade
         if not step.label:
             self._judged.pop(step.row)
-        self._duals, self._fitted, self._scores = step.duals, step.fitted, None
+        self._duals = step.duals
+        self._changed(fitted=step.fitted)
         return self.ids[step.row]
 
     def set_words(self, words: Mapping[str, float]) -> Coverage:
@@ -302,13 +358,13 @@ class ReviewQueue:
         self._set_word_offsets(self._X @ modes)
         return coverage
 
-    def set_witness(self, scores: Array | None) -> None:
-        """Take in scores of relevance from outside, such as those of an older review, or None to take them out.
+    def set_outside_scores(self, scores: Array | None) -> None:
+        """Take in scores from outside, such as from an older review; None removes them.
 
-        A document gains r standard deviations of scores for each standard deviation of the witness.
-        The reliability r is learned: the distance between the means of relevant and irrelevant
-        documents on the witness, with a normal prior, so that a useless witness is soon without
-        effect.
+        A document gains r standard deviations of scores for each standard deviation of the outside
+        scores. The reliability r is learned: the distance between the means of the outside scores
+        of relevant and irrelevant documents, with a normal prior, so that useless scores soon have
+        no effect.
 
         Parameters
         ----------
@@ -319,51 +375,55 @@ class ReviewQueue:
             np.full(len(self), np.nan) if scores is None else np.asarray(scores, dtype=np.float64)
         )
         if given.shape != (len(self),):
-            raise DataError(f"{given.shape} scores of a witness for {len(self)} documents")
+            raise DataError(f"{given.shape} outside scores for {len(self)} documents")
         known = np.isfinite(given)
         spread = float(given[known].std()) if known.any() else 0.0
-        self._witness = (given - given[known].mean()) / spread if spread > 0 else None
-        self._fitted = False
+        self._outside_scores = (given - given[known].mean()) / spread if spread > 0 else None
+        self._changed()
         self._steps.clear()
 
     @property
-    def witness_reliability(self) -> float:
-        """The posterior mean of r; 0 without a witness."""
-        if self._witness is None:
+    def outside_reliability(self) -> float:
+        """The posterior mean of the reliability r; 0 without outside scores."""
+        if self._outside_scores is None:
             return 0.0
-        known = np.isfinite(self._witness)
-        relevant, others = (self._witness[known & (self.labels == label)] for label in (1, -1))
+        known = np.isfinite(self._outside_scores)
+        relevant, others = (
+            self._outside_scores[known & (self.labels == label)] for label in (1, -1)
+        )
         if not len(relevant) or not len(others):
-            return _TRUST / (1.0 + len(others) / _PATIENCE)
+            return _RELIABILITY_MEAN / (1.0 + len(others) / _HALVING_DOCUMENTS)
         precision = 1.0 / (1.0 / len(relevant) + 1.0 / len(others))
         distance = float(relevant.mean() - others.mean())
-        return (_TRUST / _TRUST_VARIANCE + precision * distance) / (
-            1.0 / _TRUST_VARIANCE + precision
+        return (_RELIABILITY_MEAN / _RELIABILITY_VARIANCE + precision * distance) / (
+            1.0 / _RELIABILITY_VARIANCE + precision
         )
 
     def _offsets(self) -> Array:
-        """What is said of each document beforehand, in units of scores."""
+        """Return what is known of each document beforehand, in units of scores."""
         offsets: Array = self._form_offsets + self._word_offsets
-        if self._witness is not None:
-            offsets += np.nan_to_num(self._witness) * (_SCORE_SPREAD * self.witness_reliability)
+        if self._outside_scores is not None:
+            offsets += np.nan_to_num(self._outside_scores) * (
+                _SCORE_SPREAD * self.outside_reliability
+            )
         return offsets
 
     def _set_word_offsets(self, values: Array) -> None:
-        """Give every document what words say of it: an offset, and a column whose weight corrects it."""
-        told = values[np.abs(values) > _NEXT_TO_NOTHING]
+        """Give every document an offset for its words, and a column whose weight corrects it."""
+        known = values[np.abs(values) > _MIN_WORD_SCORE]
         X = self._X
-        if len(told):
-            column = sparse.csr_array((values / math.sqrt(np.mean(told**2)))[:, np.newaxis])
+        if len(known):
+            column = sparse.csr_array((values / math.sqrt(np.mean(known**2)))[:, np.newaxis])
             X = sparse.csr_array(sparse.hstack([X, column]))
         self.model = RelevanceModel(X, self.model.settings, self.model.parts)
         self._word_offsets = _SCORE_SPREAD * values
-        self._fitted = False
+        self._changed()
         self._steps.clear()
 
     def next_documents(
         self, n: int = 1, *, by: Order = "relevance", information_share: float = 0.2
     ) -> list[str]:
-        """The next documents to judge, best first.
+        """Return the next documents to judge, best first.
 
         Parameters
         ----------
@@ -376,15 +436,17 @@ class ReviewQueue:
         """
         if by not in get_args(Order):
             raise ValueError(f"by must be one of {', '.join(get_args(Order))}, got {by!r}")
-        scores, unseen = self.scores, self.unseen
+        self.refit()
+        scores = self._scores
+        unseen = self.unseen
         ranked = unseen[np.argsort(-scores[unseen], kind="stable")]
         if by == "relevance":
-            places = np.array([self.explores(ahead) for ahead in range(n)], dtype=bool)
+            explored = np.array([self.explores(ahead) for ahead in range(n)], dtype=bool)
         else:
-            places = information_places(n, by, information_share, self.n_judged)
-        if not places.any():
+            explored = informative_positions(n, by, information_share, self.n_judged)
+        if not explored.any():
             return [self.ids[row] for row in ranked[:n]]
-        wanted = min(n, int(places.sum()))
+        wanted = min(n, int(explored.sum()))
         teaching = iter(
             self.farthest(unseen, wanted)
             if by == "relevance"
@@ -392,7 +454,7 @@ class ReviewQueue:
         )
         chosen: dict[int, None] = {}
         relevant = iter(ranked)
-        for teaches in places[: len(ranked)]:
+        for teaches in explored[: len(ranked)]:
             source = teaching if teaches else relevant
             row = next((int(row) for row in source if int(row) not in chosen), None)
             if row is None:
@@ -401,49 +463,49 @@ class ReviewQueue:
         return [self.ids[row] for row in chosen]
 
     def explores(self, ahead: int = 0) -> bool:
-        """Whether the next document, or the one so many places ahead, is chosen for being unlike all judged ones.
+        """Return whether the document that many positions ahead is chosen to explore.
 
-        With at most five finds it is every tenth, from 30 irrelevant documents in a row on: the
-        start may have been an unlucky one.
+        It is then unlike all judged ones. With at most five relevant documents found this is every
+        tenth one, from 30 irrelevant documents in a row on: the start may have been unlucky.
         """
         dry = self.since_find + ahead
-        return 0 < self.n_found <= _FEW and dry >= _LONG and dry % _EXPLORED == 0
+        return (
+            0 < self.n_found <= _MAX_FOUND_TO_EXPLORE
+            and dry >= _MIN_IRRELEVANT_TO_EXPLORE
+            and dry % _EXPLORE_EVERY == 0
+        )
 
     def farthest(self, rows: Array, n: int = 1) -> list[int]:
-        """Of these rows those least like all judged documents, by the leading directions if there are such.
+        """Choose the rows least similar to all judged documents.
 
-        Documents with a title only are not chosen while there are others.
+        Similarity is that of the leading directions, if the pool has them. Documents with a title
+        only are not chosen while there are others.
         """
         if self._farthest is None:
-            ends = np.cumsum([part.n_columns for part in self.model.parts])
-            found = [
-                end
-                for part, end in zip(self.model.parts, ends, strict=True)
-                if part.name == "directions"
-            ]
-            width = next(
-                (part.n_columns for part in self.model.parts if part.name == "directions"), 0
-            )
-            X = (
-                self._X[:, found[0] - width : found[0]].toarray().astype(np.float32)
-                if found
-                else self._X
-            )
+            X = self._X
+            first = 0
+            for part in self.model.parts:
+                if part.name == "directions":
+                    columns = slice(first, first + part.n_columns)
+                    X = self._X[:, columns].toarray().astype(np.float32)
+                    break
+                first += part.n_columns
             self._farthest = Farthest(X)
-        told = self._form_offsets[rows]
-        return self._farthest.choose(rows[told == told.max(initial=-np.inf)], self._judged, n)
+        offsets = self._form_offsets[rows]
+        return self._farthest.choose(rows[offsets == offsets.max(initial=-np.inf)], self._judged, n)
 
     def information_gain(self, rows: Array) -> Array:
-        """The expected information gain about the model of judging each document, in nats."""
-        scores = self.scores
+        """Return the expected information gain of judging each document, in nats."""
+        self.refit()
+        scores = self._scores
         covariance = self.model.covariance(rows, self.labels, scores, self.grades)
         return expected_information(scores[rows], np.diagonal(covariance))
 
     def _informative(self, candidates: Array, scores: Array, n: int) -> list[int]:
-        """Greedily the documents of the largest gain, each given those chosen before."""
+        """Choose greedily the documents of the largest gain, each given those chosen before."""
         covariance = self.model.covariance(candidates, self.labels, scores, self.grades)
         return [
-            int(candidates[place]) for place in most_informative(scores[candidates], covariance, n)
+            int(candidates[index]) for index in most_informative(scores[candidates], covariance, n)
         ]
 
     def _row_of(self, document: str) -> int:
@@ -488,18 +550,17 @@ class ReviewQueue:
         self.model = RelevanceModel(self._X, settings, self.model.parts)
         if words or self.words:
             self.set_words(words)
-        self.labels, self.grades = content.arrays["labels"].copy(), content.arrays["grades"].copy()
+        self.labels = content.arrays["labels"].copy()
+        self.grades = content.arrays["grades"].copy()
         self._judged = dict.fromkeys(content.arrays["judged"].tolist())
-        self._duals, self._fitted, self._scores = (
-            content.arrays["pulls"],
-            bool(content.header["fitted"]),
-            None,
-        )
+        self._duals = content.arrays["pulls"]
+        self._changed(fitted=bool(content.header["fitted"]))
+        self.refit()
         self._steps = steps
 
 
 def _offsets_of(offsets: Array, n_documents: int) -> Array:
-    """Offsets, one per document."""
+    """Check offsets, one per document."""
     given = np.asarray(offsets, dtype=np.float64)
     if given.shape != (n_documents,) or not np.all(np.isfinite(given)):
         raise DataError(

@@ -1,7 +1,7 @@
 """The documents of a fixed pool as vectors, and how relevant each is, given those judged so far.
 
-**Likeness.** Two documents are alike in several ways, the parts of their vectors, and how much each
-part counts depends on how many relevant documents were found (`Part`):
+**Similarity.** Two documents are similar in several ways, the parts of their vectors, and how much
+each part counts depends on how many relevant documents were found (`Part`):
 
     x x' = sum_p weight_p(t) x_p x_p',    t = min(1, relevant found / 20), in steps of 1/8
 
@@ -13,7 +13,8 @@ part counts depends on how many relevant documents were found (`Part`):
     dense                       0.1 t      where given: any rows of numbers, such as the mean of
     word vectors
 
-One or two finds do not say which of the other likenesses to trust, and words are the safest. Terms
+One or two relevant documents do not say which of the other parts to trust, and words are the
+safest. Terms
 have the weights (1 + ln f) (1 + ln((1 + N) / (1 + n))), and each part of a document has length one.
 
 **Model.** Logistic regression with a Gaussian prior, refitted after every judgement with a warm
@@ -51,32 +52,31 @@ from bayesift.model_file import ModelContent, load_model, save_model
 from bayesift.text import TermVectorizer
 
 _KIND = "pool"
-_FINDS = 20  # relevant documents found from which on the weights of the parts stay
-_LEVELS = 8  # steps of the weights until then, because every step costs a pass over the vectors
+_FINAL_FOUND = 20  # relevant documents found, from which on the weights of the parts stay
+_WEIGHT_STEPS = 8  # until then, because every step costs a pass over the vectors
 _DIRECTIONS = 50
-_MOST_ROWS = 20_000  # documents that the directions are found from
+_MAX_DIRECTION_ROWS = 20_000  # documents that the directions are found from
 _DIRECTIONS_AT_ONCE = 10
-_TITLE_ONLY = -0.15  # offset of documents without an abstract
-_ABSTRACT_WORDS = 5  # beyond the title from which on a text has an abstract
+_TITLE_ONLY_OFFSET = -0.15  # score of documents without an abstract
+_MIN_ABSTRACT_WORDS = 5  # beyond the title; with fewer a text has no abstract
 _MIN_LENGTH = 1e-9  # of a document without terms, but for rounding
 _MAX_DF = 0.95
 _MAX_EPOCHS = 50
-_TOLERANCE = (
-    0.01  # the largest change of a dual variable in the last epoch, relative to its upper bound
-)
+# The largest change of a dual variable in the last epoch, relative to its upper bound.
+_TOLERANCE = 0.01
 _MIN_CURVATURE = 1e-10
 _NO_PARAMETERS = np.zeros(1)
 
 
 @dataclass(frozen=True)
 class Part:
-    """One way in which documents are alike: columns of their vectors, and a weight that depends on the finds.
+    """One way in which documents are similar: columns of their vectors, and a weight.
 
     Parameters
     ----------
     name : of the part
     n_columns : of the vectors, after those of the parts before it
-    first, last : the weight without finds, and from 20 finds on
+    first, last : the weight without relevant documents, and with 20 or more of them found
 
     Examples
     --------
@@ -97,10 +97,12 @@ class Part:
             )
 
     def weight(self, n_found: int) -> float:
-        """The weight of the part when so many relevant documents are found."""
+        """Return the weight of the part when so many relevant documents are found."""
         return (
             self.first
-            + (self.last - self.first) * min(_LEVELS * n_found // _FINDS, _LEVELS) / _LEVELS
+            + (self.last - self.first)
+            * min(_WEIGHT_STEPS * n_found // _FINAL_FOUND, _WEIGHT_STEPS)
+            / _WEIGHT_STEPS
         )
 
 
@@ -130,7 +132,7 @@ class Pool:
         keywords: Sequence[str] | None = None,
         dense: Array | None = None,
     ) -> Pool:
-        """The vectors of texts.
+        """Make the vectors of texts.
 
         Parameters
         ----------
@@ -191,9 +193,9 @@ class Pool:
 
     @classmethod
     def load(cls, path: str | Path, digest: str) -> Pool | None:
-        """The vectors that were saved for these texts.
+        """Read the vectors that were saved for these texts.
 
-        None if there are none, or they are damaged.
+        The result is None if none were saved, or they are damaged.
         """
         try:
             content = load_model(path, mapped=True)
@@ -213,7 +215,7 @@ class Pool:
 
 
 def _field_vectors(name: str, fields: Sequence[str], n_documents: int) -> sparse.csr_array | None:
-    """The vectors of a field of the documents; None if it holds no words."""
+    """Make the vectors of a field of the documents; None if it holds no words."""
     if len(fields) != n_documents:
         raise DataError(f"{len(fields)} {name} for {n_documents} documents")
     try:
@@ -231,11 +233,11 @@ def _dense_rows(rows: Array, n_documents: int) -> Array:
 
 
 def _form_offsets(texts: Sequence[str], titles: Sequence[str]) -> Array:
-    """The offset of documents whose text is hardly more than the title."""
+    """Return the offsets, which are negative where the text is hardly more than the title."""
     beyond = [
         len(text.split()) - len(title.split()) for text, title in zip(texts, titles, strict=True)
     ]
-    return np.where(np.array(beyond) < _ABSTRACT_WORDS, _TITLE_ONLY, 0.0)
+    return np.where(np.array(beyond) < _MIN_ABSTRACT_WORDS, _TITLE_ONLY_OFFSET, 0.0)
 
 
 def _unit_rows(rows: Array) -> Array:
@@ -244,15 +246,19 @@ def _unit_rows(rows: Array) -> Array:
 
 
 def pool_vectorizer() -> TermVectorizer:
-    """Words and pairs of words with 1 + ln f, without stems or stop words: in a narrow pool, small words matter."""
+    """Create the vectorizer of words and pairs with 1 + ln f.
+
+    There are no stems or stop words: in a narrow pool, small words matter.
+    """
     return TermVectorizer(weighting="log-tf", ngram_range=(1, 2), max_df=_MAX_DF)
 
 
 def pool_vectors(X: sparse.csr_array, *, rarity: float = 0.5) -> sparse.csr_array:
-    """Term weights times the power `rarity` of 1 + ln((1 + N) / (1 + n)), with documents scaled to length one.
+    """Multiply term weights by a power of their rarity, and scale documents to length one.
 
-    The default is the square root: all records of a pool were found by one search, so that rare
-    terms say less than in a mixed collection.
+    The rarity is 1 + ln((1 + N) / (1 + n)), and `rarity` the power. The default is the square root:
+    all records of a pool were found by one search, so that rare terms say less than in a mixed
+    collection.
 
     Examples
     --------
@@ -270,7 +276,7 @@ def pool_vectors(X: sparse.csr_array, *, rarity: float = 0.5) -> sparse.csr_arra
 
 
 def leading_directions(X: sparse.csr_array, directions: int) -> Array:
-    """The documents along the leading singular directions of the pool: Z with Z Z' near X X'.
+    """Place the documents along the leading singular directions of the pool: Z Z' is near X X'.
 
     Those of large pools are found from a part of the documents, evenly spread, and the others are
     placed along them.
@@ -279,7 +285,7 @@ def leading_directions(X: sparse.csr_array, directions: int) -> Array:
         left, values, _ = linalg.svd(X.toarray(), full_matrices=False)
         scaled: Array = left * values
         return scaled
-    rows = X[:: -(-X.shape[0] // _MOST_ROWS)]
+    rows = X[:: -(-X.shape[0] // _MAX_DIRECTION_ROWS)]
     by_rows = rows.shape[0] <= rows.shape[1]
     n = min(rows.shape)
     product = (lambda v: rows @ (rows.T @ v)) if by_rows else (lambda v: rows.T @ (rows @ v))
@@ -327,35 +333,36 @@ class RelevanceSettings:
 class RelevanceModel:
     """Scores of all documents of a pool from the labels of some.
 
-    The parts of the vectors have the weights of the number of relevant documents that `weigh` was
-    told last; columns after those of the parts have the weight one. Only the rows of judged
-    documents are ever multiplied by them: for the scores of all documents they are in the weights
-    of the model.
+    The parts of the vectors have the weights for `n_found` relevant documents; columns after those
+    of the parts have the weight one. Only the rows of judged documents are ever multiplied by them:
+    for the scores of all documents they are in the weights of the model.
     """
 
     def __init__(
-        self, X: sparse.csr_array, settings: RelevanceSettings, parts: Sequence[Part] = ()
+        self,
+        X: sparse.csr_array,
+        settings: RelevanceSettings,
+        parts: Sequence[Part] = (),
+        n_found: int = 0,
     ) -> None:
         if (n := sum(part.n_columns for part in parts)) > X.shape[1]:
             raise DataError(f"parts of {n} columns in all for vectors of {X.shape[1]}")
         self.settings = settings
         self.parts = tuple(parts)
         self._unweighted = X
-        self._weights_of_parts: list[float] | None = None
-        self.weigh(0)
-
-    def weigh(self, n_found: int) -> None:
-        """Give the parts the weights that they have when so many relevant documents are found."""
-        weights = [part.weight(n_found) for part in self.parts]
-        if weights == self._weights_of_parts:
-            return
+        self._weights_of_parts = [part.weight(n_found) for part in self.parts]
         sizes = [part.n_columns for part in self.parts]
-        self._factors = np.ones(self._unweighted.shape[1])
-        self._factors[: sum(sizes)] = np.repeat(np.sqrt(weights), sizes)
-        self._weights_of_parts = weights
+        self._factors = np.ones(X.shape[1])
+        self._factors[: sum(sizes)] = np.repeat(np.sqrt(self._weights_of_parts), sizes)
+
+    def weighed(self, n_found: int) -> RelevanceModel:
+        """Return the model whose parts have the weights for so many relevant documents found."""
+        if [part.weight(n_found) for part in self.parts] == self._weights_of_parts:
+            return self
+        return RelevanceModel(self._unweighted, self.settings, self.parts, n_found)
 
     def rows(self, documents: Array | slice) -> sparse.csr_array:
-        """The vectors of some documents in their present weights."""
+        """Return the vectors of some documents in their present weights."""
         rows = self._unweighted[documents]
         return sparse.csr_array(
             (rows.data * self._factors[rows.indices], rows.indices, rows.indptr), shape=rows.shape
@@ -364,9 +371,9 @@ class RelevanceModel:
     def fit(
         self, labels: Array, duals: Array, offsets: Array, grades: Array | None = None
     ) -> Array:
-        """The dual variables of the mode, from a start such as those of the last fit.
+        """Return the dual variables of the mode, from a start such as those of the last fit.
 
-        Label 0 is not judged.
+        Documents with label 0 are not judged.
         """
         judged = np.flatnonzero(labels)
         X, signs, spread = self.rows(judged), labels[judged], self.settings.intercept_spread
@@ -390,20 +397,20 @@ class RelevanceModel:
         return every
 
     def scores(self, labels: Array, duals: Array, offsets: Array) -> Array:
-        """The score of every document of the pool, judged or not."""
+        """Return the score of every document of the pool, judged or not."""
         weights, intercept = self._weights(labels, duals)
         scores: Array = self._unweighted @ (self._factors * weights[:, 0]) + intercept[0] + offsets
         return scores
 
     def weights(self, labels: Array, duals: Array) -> Array:
-        """The weight of every column."""
+        """Return the weight of every column."""
         weights: Array = self._weights(labels, duals)[0][:, 0]
         return weights
 
     def covariance(
         self, rows: Array, labels: Array, scores: Array, grades: Array | None = None
     ) -> Array:
-        """The covariance of the scores of some documents, by the normal approximation about the mode."""
+        """Return the covariance of the scores of some documents, normal about the mode."""
         judged = np.flatnonzero(labels)
         prior = self._prior_covariance(rows, rows)
         if not len(judged):
@@ -428,7 +435,7 @@ class RelevanceModel:
         return covariance
 
     def _importance(self, labels: Array, grades: Array | None = None) -> Array:
-        """The weight c of every document."""
+        """Return the weight c of every document."""
         relevant, others = labels > 0, labels < 0
         total, share = float(np.count_nonzero(labels)), self.settings.share
         importance = np.zeros(len(labels))
@@ -438,7 +445,7 @@ class RelevanceModel:
         return importance
 
     def _weights(self, labels: Array, duals: Array) -> tuple[Array, Array]:
-        """Weights and intercept, as columns."""
+        """Return weights and intercept, as columns."""
         signed = labels * duals
         judged = np.flatnonzero(signed)
         return self._hyperplane(self.rows(judged), signed[judged])

@@ -31,13 +31,15 @@ from bayesift.screening.review_log import (
 from bayesift.screening.stopping.decay import RankDecay, StoppingEstimate
 from bayesift.text import ENGLISH_STOP_WORDS, TextEmbedder, WordVectors
 
-_QUERY = "query"  # the id of what is looked for, among numbers of records
-_SAVED_FROM = 2_000  # records; the vectors of fewer are made in a moment
+_QUERY = "query"  # the id of what is sought, among numbers of records
+_MIN_RECORDS_TO_SAVE = 2_000  # the vectors of fewer are made in a moment
 _PRIOR_VARIANCE = 4.0
-_STEPS = 25
+_NEWTON_STEPS = 25
 _RECALL = 0.95
-_HALF = 0.1  # grade of a record that was included by its abstract and excluded by its full text
-_IN_ORDER = 20  # largest rank of a record that was read in the order of the ranking, others having been skipped
+# Grade of a record that was included by its abstract and excluded by its full text.
+_FULL_TEXT_EXCLUDED_GRADE = 0.1
+# Largest rank of a record that was read in the order of the ranking; others were skipped.
+_MAX_RANK_IN_ORDER = 20
 
 
 @dataclass(frozen=True)
@@ -65,13 +67,13 @@ class Progress:
         return self.n_included + self.n_maybe + self.n_excluded
 
     def stopping_line(self) -> str:
-        """What is known of the records that are left, in a sentence."""
+        """Say in a sentence what is known of the records that are left."""
         return "all records are decided" if self.n_decided == self.n_records else str(self.estimate)
 
 
 @dataclass(frozen=True)
 class PoolTexts:
-    """What is ranked in a review: its records, what is looked for, and the records of an older review.
+    """The texts that are ranked: records, what is sought, and records of an older review.
 
     Keywords and subject terms are a part of their own, besides being words of the text; so are word
     vectors if given.
@@ -84,7 +86,7 @@ class PoolTexts:
 
     @classmethod
     def of_log(cls, log: ReviewLog, word_vectors: WordVectors | None = None) -> PoolTexts:
-        """The texts of a review as it is now."""
+        """Collect the texts of a review as it is now."""
         wanted = "\n".join(part for part in (log.settings.query, log.settings.criteria) if part)
         records, prior = [record.reference for record in log.records.values()], log.prior
         return cls(
@@ -108,13 +110,13 @@ class PoolTexts:
 
     @property
     def digest(self) -> str:
-        """Of all that the vectors depend on."""
+        """The digest of all that the vectors depend on."""
         meanings = self.word_vectors.digest if self.word_vectors else ""
         content = "\0".join((*self.texts, *self.titles, *self.keywords, meanings))
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
     def vectors(self) -> Pool:
-        """The vectors of the texts, with parts for titles, for keywords if there are any, and for word vectors."""
+        """Make the vectors of the texts, with parts for titles, keywords and word vectors."""
         dense = (
             TextEmbedder(self.word_vectors).fit_transform(self.texts) if self.word_vectors else None
         )
@@ -127,7 +129,7 @@ class RankedRecords:
     The query and the inclusion criteria are a document that is known to be relevant, so that
     records are ranked before the first decision. Labels of an older review are scores of a model of
     them, weighed by how well they agree with the decisions. "maybe" counts as relevant until
-    somebody decides, and a record that was included by its abstract and excluded by its full text
+    it is decided, and a record that was included by its abstract and excluded by its full text
     counts as a tenth of a relevant one.
 
     Parameters
@@ -135,8 +137,9 @@ class RankedRecords:
     log : of the review
     snapshots : folder for the vectors of large reviews, which take some time to make
     pool : the vectors of its `PoolTexts`, if they were made before
-    word_vectors : for a further part of the likeness, small in weight: the mean of the vectors of
+    word_vectors : for a further part of the similarity, small in weight: the mean of the vectors of
         the words
+    fit : whether to fit the model at once; otherwise `queue.refit` must follow
 
     Attributes
     ----------
@@ -145,7 +148,7 @@ class RankedRecords:
 
     Examples
     --------
-    >>> titles = ["Corn prices", "Gold mines of Peru", "Corn harvest in Iowa", "Silver mines of Peru"]
+    >>> titles = ["Corn prices", "Gold mines of Peru", "Corn harvest", "Silver mines of Peru"]
     >>> log = ReviewLog([Reference(title=title) for title in titles], [1, 2, 3, 4])
     >>> log.accept(log.prepare("decide", [{"by": "ann", "record": "2", "verdict": "included"}]))
     >>> RankedRecords(log).next("ann").reference.title
@@ -159,11 +162,14 @@ class RankedRecords:
         snapshots: Path | None = None,
         pool: Pool | None = None,
         word_vectors: WordVectors | None = None,
+        fit: bool = True,
     ) -> None:
         self.log = log
         self._snapshots = snapshots
         self._word_vectors = word_vectors
         self.load(pool)
+        if fit:
+            self.queue.refit()
 
     def load(self, pool: Pool | None = None) -> None:
         """Begin again from the log, after records were joined or split, or the settings changed."""
@@ -191,7 +197,7 @@ class RankedRecords:
     def _pool(self, documents: PoolTexts) -> Pool:
         if not any(text.strip() for text in documents.texts[: len(self.ids)]):
             raise DataError("no record has a title or an abstract")
-        if len(documents.texts) < _SAVED_FROM or self._snapshots is None:
+        if len(documents.texts) < _MIN_RECORDS_TO_SAVE or self._snapshots is None:
             return documents.vectors()
         saved = Pool.load(self._snapshots, documents.digest)
         if saved is None:
@@ -200,18 +206,19 @@ class RankedRecords:
         return saved
 
     def _weigh_prior(self, labelled: Sequence[Reference], names: Sequence[str]) -> None:
-        """Scores of a model of the older review, as a witness of the queue."""
+        """Give the queue the scores of a model of the older review."""
         teacher = self.queue.unjudged()
         for name, reference in zip(names, labelled, strict=True):
             teacher.judge(name, bool(reference.included))
-        self.queue.set_witness(teacher.scores)
+        teacher.refit()
+        self.queue.set_outside_scores(teacher.scores)
 
     def next(
         self, reviewer: str, *, stage: Stage = ABSTRACT, without: Collection[str] = ()
     ) -> Record | None:
-        """The most relevant record that a reviewer may decide on; None when there is none.
+        """Return the most relevant record that a reviewer may decide on, or None.
 
-        When nothing was found for long, now and then one unlike all decided ones
+        If nothing relevant was found for long, it is now and then one unlike all decided ones
         (`ReviewQueue.explores`). Records of `without` come after all others.
         """
         rows = self.open_rows(reviewer, stage)
@@ -222,14 +229,17 @@ class RankedRecords:
         return None if row is None else self.log.records[self.ids[row]]
 
     def place(self, record: str, reviewer: str, stage: Stage = ABSTRACT) -> dict[str, Any]:
-        """Rank of a record among those that are open to a reviewer, and its score: what a decision keeps."""
+        """Return the rank of a record among those open to a reviewer, and its score."""
         scores = self.queue.scores[: len(self.ids)]
         row = self.row_of(record)
         rank = 1 + int(np.count_nonzero(scores[self.open_rows(reviewer, stage)] > scores[row]))
         return {"rank": rank, "score": round(float(scores[row]), 6)}
 
     def learn(self, record: str) -> None:
-        """Learn how a record stands now, after a decision on it or after one was taken back."""
+        """Note how a record stands now, after a decision on it or after one was taken back.
+
+        The ranking follows with the next `refit` of the queue.
+        """
         self._n_held[self._row[record]] = len(self.log.decisions_on(record))
         verdict = self.log.verdict(record)
         if verdict is None:
@@ -237,11 +247,13 @@ class RankedRecords:
         else:
             of_full_text = self.log.verdict(record, FULL_TEXT)
             self.queue.judge(
-                record, verdict != "excluded", grade=_HALF if of_full_text == "excluded" else 1.0
+                record,
+                verdict != "excluded",
+                grade=_FULL_TEXT_EXCLUDED_GRADE if of_full_text == "excluded" else 1.0,
             )
 
     def open_rows(self, reviewer: str, stage: Stage = ABSTRACT) -> Array:
-        """The rows that a reviewer may decide on next."""
+        """Return the rows that a reviewer may decide on next."""
         most = self.log.settings.reviewers_per_record
         if stage == FULL_TEXT:
             chosen = [
@@ -259,7 +271,7 @@ class RankedRecords:
         return np.flatnonzero(is_open)
 
     def search(self, text: str) -> list[Record]:
-        """The records that hold all these words, the most relevant first."""
+        """Return the records that hold all these words, the most relevant first."""
         words = text.casefold().split()
         scores = self.queue.scores
         found = [
@@ -270,9 +282,9 @@ class RankedRecords:
         return sorted(found, key=lambda record: -scores[self._row[record.id]]) if words else []
 
     def informative_words(self, record: str, n: int = 20) -> dict[str, float]:
-        """The words of a record that speak loudest for (positive) or against (negative) its relevance.
+        """Return the words of a record with the largest weights for or against its relevance.
 
-        Words such as "and" are left out: they count for the rank, but tell a reader nothing.
+        Words such as "and" are left out: they count for the rank, but mean nothing to a reader.
         """
         weights = self.queue.word_weights(record)
         told = [
@@ -285,7 +297,7 @@ class RankedRecords:
         }
 
     def ranks(self) -> dict[str, tuple[int, float]]:
-        """Rank and probability of relevance of every record."""
+        """Return the rank and the probability of relevance of every record."""
         scores = self.queue.scores[: len(self.ids)]
         order = np.argsort(-scores, kind="stable")
         places = np.empty(len(order), dtype=np.int64)
@@ -296,7 +308,7 @@ class RankedRecords:
         }
 
     def references(self, *, only: Collection[str] = (), sources: bool = False) -> list[Reference]:
-        """The records with decisions, reasons, ranks and probabilities, to be written to a file.
+        """Return the records with decisions, reasons, ranks and probabilities, for a file.
 
         Parameters
         ----------
@@ -331,19 +343,19 @@ class RankedRecords:
         return written
 
     def place_in_pool(self, record: str) -> tuple[int, float]:
-        """Rank among all records, and probability of relevance."""
+        """Return the rank among all records, and the probability of relevance."""
         scores = self.queue.scores[: len(self.ids)]
         return 1 + int(np.count_nonzero(scores > scores[self.row_of(record)])), self.probability(
             record
         )
 
     def probability(self, record: str) -> float:
-        """How probable it is that a record is relevant, by how scores and decisions went together so far."""
+        """Return how probable it is that a record is relevant, by the decisions so far."""
         score = self.queue.scores[self.row_of(record)]
         return float(expit(np.polyval(self._calibration(), score)))
 
     def progress(self) -> Progress:
-        """How far the review is, and what is left."""
+        """Return how far the review is, and what is left."""
         if self.estimated is None or self.estimated[0] != len(self.log.events):
             self.estimated = self.estimating()()
         counts = Counter(
@@ -354,16 +366,15 @@ class RankedRecords:
         return Progress(len(self.ids), *numbers, self.since_find(), estimate)
 
     def since_find(self) -> int:
-        """How many records were decided on since the last one that was not excluded."""
+        """Count the decisions since the last record that was not excluded."""
         finds = list(self._finds().values())
         return next((n for n, found in enumerate(reversed(finds)) if found), len(finds))
 
     def estimating(self) -> Callable[[], tuple[int, StoppingEstimate]]:
-        """A function that computes what is left, with the number of events now.
+        """Return a function that estimates what is left, and gives the number of events now.
 
-        It may run in another thread.
-
-        Finds out of the order of the ranking count as a start of the review.
+        It may run in another thread. Relevant records that were not read in the order of the
+        ranking count as a start of the review.
         """
         finds = self._finds()
         followed = [found for record, found in finds.items() if self._read_in_order(record)]
@@ -380,17 +391,17 @@ class RankedRecords:
         return compute
 
     def _finds(self) -> dict[str, bool]:
-        """Whether each record that was decided on was not excluded, in the order of the decisions."""
+        """Return whether each decided record was not excluded, in the order of the decisions."""
         decided = (record for record in self.log.decided() if record in self._row)
         return {record: self.log.verdict(record) != "excluded" for record in decided}
 
     def _read_in_order(self, record: str) -> bool:
-        """Whether the first decision on a record that holds was made when the ranking offered it."""
+        """Return whether the first decision that holds was made when the ranking offered it."""
         ranks = [decision.rank for decision in self.log.decisions_on(record).values()]
-        return ranks[0] is not None and ranks[0] <= _IN_ORDER
+        return ranks[0] is not None and ranks[0] <= _MAX_RANK_IN_ORDER
 
     def row_of(self, record: str) -> int:
-        """The row of a record in the pool."""
+        """Return the row of a record in the pool."""
         if record not in self._row:
             raise DataError(f"no record {record!r:.40} in this project")
         return self._row[record]
@@ -400,7 +411,7 @@ class RankedRecords:
         return int(places[np.argmax(self.queue.scores[places])]) if len(places) else None
 
     def _calibration(self) -> tuple[float, float]:
-        """Slope and intercept from scores to log odds, as of the last event."""
+        """Return slope and intercept from scores to log odds, as of the last event."""
         moment = len(self.log.events)
         if self._calibrated is None or self._calibrated[0] != moment:
             pairs = [
@@ -421,7 +432,7 @@ class Review:
     ----------
     project : open for writing, to decide
     reviewer : name under which decisions are kept
-    word_vectors : for a further part of the likeness, as in `RankedRecords`
+    word_vectors : for a further part of the similarity, as in `RankedRecords`
 
     Attributes
     ----------
@@ -432,9 +443,10 @@ class Review:
     >>> import tempfile
     >>> from bayesift.references import Reference, ReferenceList
     >>> from bayesift.screening import Project, ProjectSettings
-    >>> titles = ["Corn prices", "Gold mines of Peru", "Corn harvest in Iowa", "Silver mines of Peru"]
+    >>> titles = ["Corn prices", "Gold mines of Peru", "Corn harvest", "Silver mines of Peru"]
     >>> records = ReferenceList(tuple(Reference(title=title) for title in titles))
-    >>> project = Project.create(tempfile.mkdtemp(), records, settings=ProjectSettings(query="gold mines"))
+    >>> settings = ProjectSettings(query="gold mines")
+    >>> project = Project.create(tempfile.mkdtemp(), records, settings=settings)
     >>> review = Review(project, "ann")
     >>> record = review.next()
     >>> record.reference.title
@@ -455,10 +467,7 @@ class Review:
         self._skipped: list[str] = []
 
     def next(self) -> Record | None:
-        """The record to decide on next: the most relevant one that is open.
-
-        None when all are decided.
-        """
+        """Return the most relevant record that is open, or None when all are decided."""
         return self.ranked.next(self.reviewer, without=self._skipped)
 
     def decide(
@@ -479,7 +488,7 @@ class Review:
             **self.ranked.place(record, self.reviewer),
             seconds=None if seconds is None else round(seconds, 1),
         )
-        self.ranked.learn(record)
+        self._learn(record)
         if record in self._skipped:
             self._skipped.remove(record)
 
@@ -487,10 +496,14 @@ class Review:
         """Take back the reviewer's last decision; returns its record."""
         record = self.project.last_decision(self.reviewer)
         if record is None:
-            raise DataError("there is no decision to take back")
+            raise DataError("no decision to take back")
         self.project.append("undo", by=self.reviewer, record=record)
-        self.ranked.learn(record)
+        self._learn(record)
         return self.project.records[record]
+
+    def _learn(self, record: str) -> None:
+        self.ranked.learn(record)
+        self.ranked.queue.refit()
 
     def skip(self, record: str) -> None:
         """Show a record again only after all others; a new session forgets it."""
@@ -502,35 +515,37 @@ class Review:
         self.project.append("note", by=self.reviewer, record=record, text=text)
 
     def set_words(self, words: dict[str, float]) -> Coverage:
-        """Say which words speak for or against relevance, as in `ReviewQueue.set_words`."""
+        """Set the words that speak for or against relevance, as in `ReviewQueue.set_words`."""
         coverage = self.ranked.queue.set_words(words)
+        self.ranked.queue.refit()
         self.project.append("words", by=self.reviewer, words=words)
         return coverage
 
     def split(self, record: str) -> None:
-        """Make records of their own of the sources of a record that are not the same publication after all."""
+        """Make records of their own of the sources of a record."""
         self.project.append("split", by=self.reviewer, record=record)
         self.ranked.load()
+        self.ranked.queue.refit()
 
     def search(self, text: str) -> list[Record]:
-        """The records that hold all these words, the most relevant first."""
+        """Return the records that hold all these words, the most relevant first."""
         return self.ranked.search(text)
 
     def informative_words(self, record: str, n: int = 20) -> dict[str, float]:
-        """The words of a record that speak loudest for its relevance, or against it."""
+        """Return the words of a record with the largest weights for or against its relevance."""
         return self.ranked.informative_words(record, n)
 
     def probability(self, record: str) -> float:
-        """How probable it is that a record is relevant."""
+        """Return how probable it is that a record is relevant."""
         return self.ranked.probability(record)
 
     def progress(self) -> Progress:
-        """How far the review is, and what is left."""
+        """Return how far the review is, and what is left."""
         return self.ranked.progress()
 
 
 def _calibrated(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
-    """Logistic regression of decisions on the score that each record had before its own.
+    """Fit a logistic regression of decisions on the score that each record had before its own.
 
     Such scores were made without the decision, so that they are as good as those of records still
     open. Priors: slope N(1, 4), intercept about the share of relevant decisions, of which one in
@@ -541,7 +556,7 @@ def _calibrated(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
     centre = np.array([1.0, float(logit((found.sum() + 1.0) / (len(found) + 20.0)))])
     design = np.column_stack([scores, np.ones(len(scores))])
     mode = centre.copy()
-    for _ in range(_STEPS):
+    for _ in range(_NEWTON_STEPS):
         chance = expit(design @ mode)
         gradient = design.T @ (found - chance) - (mode - centre) / _PRIOR_VARIANCE
         hessian = (design.T * (chance * (1.0 - chance))) @ design + np.eye(2) / _PRIOR_VARIANCE

@@ -24,7 +24,8 @@ import bayesift
 from bayesift.errors import BayesiftError
 from bayesift.filtering import FilterEngine, MemoryLog
 from bayesift.records import Document
-from bayesift.service.access import identify
+from bayesift.service.access import routes as access_routes
+from bayesift.service.access.callers import identify
 from bayesift.service.errors import (
     MEDIA_TYPE,
     BusyError,
@@ -34,24 +35,51 @@ from bayesift.service.errors import (
     add_problem_handlers,
     problem_response,
 )
-from bayesift.service.routers import ROUTERS
-from bayesift.service.routers.documents import STREAM
+from bayesift.service.filters import (
+    document_routes,
+    insight_routes,
+    judgement_routes,
+    retrieval_routes,
+)
+from bayesift.service.filters import routes as filter_routes
+from bayesift.service.filters.document_routes import STREAM
+from bayesift.service.reviews import routes as review_routes
+from bayesift.service.reviews import upload_routes
 from bayesift.service.runtime import Metrics, Service, TheService
-from bayesift.service.schemas import HealthOut, Problem
+from bayesift.service.schemas import HealthOut, ProblemOut
 
 PAGE = Path(__file__).parent / "page"
-OPEN_PATHS = frozenset(
-    {"/api/session", "/api/session/first"}
-)  # requests with a body from people who are not known yet
-_GRACE = 20  # seconds that open requests get at shutdown
+# Requests with a body from callers who are not signed in yet.
+OPEN_PATHS = frozenset({"/api/session", "/api/session/first"})
+_SHUTDOWN_SECONDS = 20  # that open requests get
 _HEADER_SECONDS = 15.0
-_BODY_SECONDS, _SLOWEST = 30.0, 20_000  # to begin with, and bytes per second
+_BODY_SECONDS = 30.0  # for a body, and longer for a large one:
+_SLOWEST_BYTES_PER_SECOND = 20_000
 _UPLOADS = frozenset({"/api/uploads", "/api/reviews/project", "/api/documents/read"})
-_BODIES_AT_ONCE = 8  # of the largest size
-_SMALL_BODY = 10_000
+_MAX_BODIES_AT_ONCE = 8  # of the largest size
+_SMALL_BODY_BYTES = 10_000
+_ROUTERS = (
+    access_routes.sessions,
+    access_routes.users,
+    filter_routes.router,
+    filter_routes.deleted,
+    document_routes.router,
+    retrieval_routes.router,
+    judgement_routes.router,
+    insight_routes.words,
+    insight_routes.insight,
+    filter_routes.exports,
+    upload_routes.router,
+    review_routes.router,
+    review_routes.screening,
+    review_routes.exports,
+)
 _HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; "
+        "frame-ancestors 'none'"
+    ),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
@@ -61,13 +89,13 @@ _HEADERS = {
 }
 _ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"description": "The request cannot be read."},
-    401: {"description": "No valid token or session."},
+    401: {"description": "The token or session is missing or not valid."},
     403: {"description": "The role is not enough, or the CSRF token is missing."},
-    404: {"description": "Not there."},
-    409: {"description": "Cannot be done as things stand."},
-    413: {"description": "Too large."},
-    422: {"description": "Not as described."},
-    429: {"description": "Too much at once; see Retry-After."},
+    404: {"description": "It does not exist."},
+    409: {"description": "The current state does not allow it."},
+    413: {"description": "The request is too large."},
+    422: {"description": "The body or a parameter is not as described."},
+    429: {"description": "Too many requests at once; see Retry-After."},
     503: {"description": "The store cannot be written, or the service is shutting down."},
 }
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -77,21 +105,18 @@ status = APIRouter(tags=["status"])
 
 @status.get("/healthz")
 async def health(service: TheService) -> HealthOut:
-    """Whether the service can write, and its database can be read."""
+    """Report whether the service can write, and its database can be read."""
     events = await service.check()
-    return HealthOut(
-        status="ok",
-        events=events,
-        profiles=len(service.live.engine.profiles) - len(service.live.deleted),
-    )
+    filters = len(service.live.engine.profiles) - len(service.live.deleted)
+    return HealthOut(status="ok", events=events, filters=filters)
 
 
 @status.get("/metrics", response_class=PlainTextResponse)
 async def metrics(service: TheService) -> Response:
-    """Metrics in the text format of Prometheus."""
+    """Report metrics in the text format of Prometheus."""
     numbers = service.metrics
     numbers.events.set(service.live.seq)
-    numbers.profiles.set(len(service.live.engine.profiles))
+    numbers.filters.set(len(service.live.engine.profiles))
     numbers.streams.set(service.open_streams.total())
     for queue, length in service.writer.waiting().items():
         numbers.waiting.labels(queue).set(length)
@@ -100,7 +125,7 @@ async def metrics(service: TheService) -> Response:
 
 @status.get("/", include_in_schema=False)
 def page() -> FileResponse:
-    """The web page."""
+    """Return the web page."""
     index = PAGE / "index.html"
     if not index.is_file():
         raise NotFoundError("this installation has no page")
@@ -108,7 +133,7 @@ def page() -> FileResponse:
 
 
 def create_app(service: Service) -> FastAPI:
-    """The ASGI application of a service; its shutdown closes the service."""
+    """Create the ASGI application of a service; its shutdown closes the service."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -130,7 +155,7 @@ def create_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     add_problem_handlers(app)
-    for router in (*ROUTERS, status):
+    for router in (*_ROUTERS, status):
         app.include_router(router)
     if PAGE.is_dir():
         app.mount("/static", StaticFiles(directory=PAGE), name="page")
@@ -141,7 +166,7 @@ def create_app(service: Service) -> FastAPI:
 
 
 def warm_up() -> FilterEngine:
-    """Run a throw-away filter once, so that all kernels are loaded before the first request needs them."""
+    """Run a filter once and drop it, so that all kernels are loaded before the first request."""
     engine, log = FilterEngine(), MemoryLog()
     engine.add_profile("wheat", query="wheat harvest")
     documents = [Document(str(number), "wheat harvest and corn") for number in range(3)]
@@ -178,7 +203,7 @@ def run(service: Service, *, host: str, port: int) -> None:
         port=port,
         log_level="warning",
         server_header=False,
-        timeout_graceful_shutdown=_GRACE,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         http=_ImpatientProtocol,
         proxy_headers=service.settings.proxy is not None,
         forwarded_allow_ips=service.settings.proxy,
@@ -258,7 +283,7 @@ class _ImpatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
 
 class _Gate:
-    """Reads request bodies of known callers only, within limits of size, time and what is held at once.
+    """Reads request bodies of known callers only, within limits of size, time and memory.
 
     A path that streams its body is passed on as it is.
     """
@@ -275,7 +300,7 @@ class _Gate:
             return
         size = 0
         try:
-            most = _SMALL_BODY
+            most = _SMALL_BODY_BYTES
             if scope["path"] not in OPEN_PATHS:
                 identify(self._service, Request(scope))
                 settings = self._service.settings
@@ -284,11 +309,11 @@ class _Gate:
                 await self._app(scope, receive, send)
                 return
             size = _declared(scope, most)
-            if self._held + size > _BODIES_AT_ONCE * self._service.settings.max_body:
+            if self._held + size > _MAX_BODIES_AT_ONCE * self._service.settings.max_body:
                 raise BusyError("too many large requests at once; try again")
             self._held += size
             try:
-                async with asyncio.timeout(_BODY_SECONDS + size / _SLOWEST):
+                async with asyncio.timeout(_BODY_SECONDS + size / _SLOWEST_BYTES_PER_SECOND):
                     body = await _whole_body(receive, most)
             except TimeoutError:
                 raise LateError("the body did not arrive in time") from None
@@ -312,7 +337,7 @@ class _Gate:
 
 
 def _declared(scope: Scope, most: int) -> int:
-    """The size of a body as the request says, or what a body of unknown size may have."""
+    """Return the size of a body as declared, or the largest that it may have."""
     given = dict(scope["headers"]).get(b"content-length")
     if given is None:
         return most if b"transfer-encoding" in dict(scope["headers"]) else 0
@@ -334,13 +359,13 @@ async def _whole_body(receive: Receive, most: int) -> bytes:
 
 
 def _described(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI description, with errors as problem+json."""
+    """Return the OpenAPI description, with errors as problem+json."""
     if app.openapi_schema is None:
         description = get_openapi(
             title=app.title, version=app.version, summary=app.summary, routes=app.routes
         )
         schemas = description["components"]["schemas"]
-        schemas["Problem"] = Problem.model_json_schema()
+        schemas["Problem"] = ProblemOut.model_json_schema()
         for name in ("HTTPValidationError", "ValidationError"):
             schemas.pop(name, None)
         shape = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}

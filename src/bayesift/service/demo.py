@@ -1,4 +1,4 @@
-"""A service to click in: Python's documentation, two profiles, a few judgements."""
+"""A service to try: Python's documentation, two filters, a few judgements."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import replace
 from functools import partial
 
 from bayesift.corpora import load_pydocs
-from bayesift.service import operations
-from bayesift.service.access import digest
+from bayesift.service.access.callers import digest
+from bayesift.service.filters import operations
 from bayesift.service.live import Operation
 from bayesift.service.runtime import Service
 
 _USER = "demo"
-_PROFILES = {
+_FILTERS = {
     "logging": "log records, handlers, levels and formatters of logging",
     "email": "email messages, headers, addresses and MIME parts",
 }
@@ -31,22 +31,22 @@ def fill(service: Service) -> None:
     corpus = sorted(load_pydocs(), key=lambda document: digest(document.id))[::_EVERY]
     shown = [replace(document, title=document.id) for document in corpus if document.text.strip()]
     truth = {document.id: document.categories[0] for document in corpus}
-    for name, query in _PROFILES.items():
+    for name, query in _FILTERS.items():
         definition = {
             "name": name,
             "query": query,
             "strategy": "+rel+ig",
             "settings": {"max_terms": 500},
         }
-        _do(service, partial(operations.create_profile, definition=definition))
+        _do(service, partial(operations.create_filter, definition=definition))
     for start in range(0, len(shown), _CHUNK):
         _do(service, partial(operations.observe, documents=shown[start : start + _CHUNK]))
-    for name in _PROFILES:
+    for name in _FILTERS:
         for document in list(service.live.engine.profiles[name].pending)[:_JUDGED]:
             relevant = truth[document] == name
             _do(
                 service,
-                partial(operations.judge, profile=name, document=document, relevant=relevant),
+                partial(operations.judge, name=name, document=document, relevant=relevant),
             )
 
 

@@ -1,4 +1,4 @@
-"""Errors of the service, and their answers as RFC 9457 has them: {type, title, status, detail} in JSON."""
+"""Errors of the service, and their answers in JSON (RFC 9457): type, title, status, detail."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _LOG = logging.getLogger("bayesift.service")
 
 
 def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
-    """An error response."""
+    """Create an error response."""
     body = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -81,7 +81,7 @@ def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> 
 
 
 def problem_response(error: Exception) -> Response:
-    """The response to an exception."""
+    """Create the response to an exception."""
     if isinstance(error, StoreFailure):
         _LOG.error("the database failed", exc_info=error)
         error = UnavailableError("the database cannot be reached")
@@ -120,7 +120,7 @@ def add_problem_handlers(app: FastAPI) -> None:
 
 
 def _sentence(errors: Sequence[Any]) -> str:
-    """The first invalid field and the number of others; never the values that were sent."""
+    """Name the first invalid field and count the others, without the values that were sent."""
     first = errors[0]
     place = ".".join(str(part) for part in first["loc"] if part != "body")
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""

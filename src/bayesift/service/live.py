@@ -1,15 +1,15 @@
-"""The running filter: the engine and the log become true together, or not at all.
+"""The running filters and reviews: they and the log become true together, or not at all.
 
-An operation is one thing that one person does. It runs as a `UnitOfWork`: the engine changes and
-returns events, which become rows of the log in the writer's transaction. If the commit fails, or an
-operation breaks off after a change, the engine is rebuilt from the log at once. The writer holds
-the lock of the engine from the first change to the commit, and to the end of a rebuild, so that
-readers never see what the log does not hold.
+An operation is one thing that one person does. It runs as a `UnitOfWork`: the engine or a review
+changes and returns events, which become rows of the log in the writer's transaction. If the commit
+fails, or an operation breaks off after a change, what was changed is rebuilt from the log at once.
+The writer holds the lock of what it changes from the first change to the commit, and to the end of
+a rebuild, so that readers never see what the log does not hold.
 
 The writer is one thread that owns the transaction, with two queues before it. Operations of people
-(judgements, words, profiles) go first, a batch of documents goes in between. All that waits in the
-first queue is committed together, with one fsync, and nothing is acknowledged before that. Both
-queues are bounded; when one is full, further operations are refused with `BusyError`.
+(judgements, decisions, words, filters) go first, a batch of documents goes in between. All that
+waits in the first queue is committed together, with one fsync, and nothing is acknowledged before
+that. Both queues are bounded; when one is full, further operations are refused with `BusyError`.
 """
 
 from __future__ import annotations
@@ -22,41 +22,42 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import Any, Literal
 
 from bayesift.errors import BayesiftError
 from bayesift.filtering import FilterEngine, Profile
 from bayesift.filtering.events import Event, event_record
 from bayesift.service.db.database import Store, StoreFailure
-from bayesift.service.db.tables import EventRow, ProfileRow, Writing
+from bayesift.service.db.tables import EventRow, FilterRow, Writing
 from bayesift.service.errors import BusyError, NotFoundError, UnavailableError
-from bayesift.service.event_log import JUDGED, Checkpoints, StoreHistory, replay
-from bayesift.service.snapshots import Snapshot, SnapshotFolder
-
-if TYPE_CHECKING:
-    from bayesift.service.reviews import LiveReview
+from bayesift.service.filters.event_log import JUDGED, Checkpoints, StoreHistory, replay
+from bayesift.service.filters.snapshots import Snapshot, SnapshotFolder
+from bayesift.service.reviews.live import OpenReviews
 
 Operation = Callable[["UnitOfWork"], Any]
 QueueName = Literal["people", "documents"]
 
 _MAX_GROUP = 64  # operations of people in one transaction
+_FAILED = "the writer has failed; the service must be started again"
+_NOT_WRITTEN = "the store could not be written"
 _LOG = logging.getLogger("bayesift.service")
 
 
 def now() -> str:
-    """The current time in UTC, as ISO 8601."""
+    """Return the current time in UTC, as ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 class SpoiledError(Exception):
-    """An operation broke off after it changed the engine."""
+    """An operation broke off after it changed something."""
 
 
 @dataclass
 class UnitOfWork:
     """One operation of one person: what it reads and changes, and the rows it adds to the log."""
 
-    live: LiveFilter
+    live: LiveState
     tx: Writing
     user: str
     at: str = field(default_factory=now)
@@ -64,12 +65,12 @@ class UnitOfWork:
 
     @property
     def engine(self) -> FilterEngine:
-        """The engine."""
+        """The engine of all filters."""
         return self.live.engine
 
     @property
     def history(self) -> StoreHistory:
-        """The past of the profiles."""
+        """The past of the filters."""
         return StoreHistory(self.tx, self.engine.space, self.live.checkpoints)
 
     @property
@@ -77,72 +78,78 @@ class UnitOfWork:
         """The number of the next event."""
         return self.live.pending_seq + len(self.rows) + 1
 
-    def profile_row(self, name: str) -> ProfileRow:
-        """An existing profile, as it is stored."""
-        row = self.tx.profile(name)
+    def filter_row(self, name: str) -> FilterRow:
+        """Return an existing filter as it is stored."""
+        row = self.tx.filter(name)
         if row is None:
             raise NotFoundError(f"no filter {name!r}")
         return row
 
     def profile(self, name: str) -> Profile:
-        """An existing profile, as it runs."""
-        self.profile_row(name)
+        """Return what the engine holds of an existing filter."""
+        self.filter_row(name)
         return self.engine.profiles[name]
 
     def record(
         self,
         kind: str,
-        profile: str | None = None,
+        *,
+        filter_name: str | None = None,
+        review: str | None = None,
         document: str | None = None,
         payload: dict[str, Any] | None = None,
     ) -> int:
-        """Add a row to the log; returns its number."""
+        """Add a row to the log and return its number."""
         seq = self.next_seq
         batch = self.rows[0].batch if self.rows else seq
-        self.rows.append(
-            EventRow(seq, batch, self.at, self.user, kind, profile, document, payload or {})
-        )
+        subject = (filter_name, review, document)
+        self.rows.append(EventRow(seq, batch, self.at, self.user, kind, *subject, payload or {}))
         return seq
 
     def record_events(
         self,
         kind: str,
         events: Sequence[Event],
-        profile: str,
+        filter_name: str,
         document: str | None = None,
         **payload: Any,
-    ) -> int:
+    ) -> None:
         """Add a row with events that the engine returned."""
-        records = [event_record(event, self.engine.space) for event in events]
-        return self.record(
-            kind, profile=profile, document=document, payload={**payload, "engine": records}
-        )
+        payload["engine"] = [event_record(event, self.engine.space) for event in events]
+        self.record(kind, filter_name=filter_name, document=document, payload=payload)
 
 
-class LiveFilter:
-    """The engine of a store, after event `seq`; read and change it with `lock` held.
+class LiveState:
+    """The engine of all filters and the open reviews of a store, after event `seq`.
 
-    `saved_seq` is the number of the last event in a snapshot, `n_documents` counts all that ever
-    arrived, `pending_seq` counts the events of the open transaction too, `deleted` names profiles
-    that can be restored, `reviews` holds those that are open.
+    Read and change the engine with `lock` held; each review has a lock of its own.
+
+    Attributes
+    ----------
+    saved_seq : the number of the last event in a snapshot
+    pending_seq : `seq` with the events of the open transaction
+    n_documents : how many ever arrived
+    deleted : names of filters that can be restored
+    reviews : those that are in memory
+    valid : whether the engine is what the log says
     """
 
     engine: FilterEngine
     checkpoints: Checkpoints
     deleted: set[str]
-    reviews: dict[str, LiveReview]
 
     def __init__(self, store: Store, snapshots: SnapshotFolder) -> None:
         self.lock = threading.RLock()
         self._store = store
         self._snapshots = snapshots
+        self.reviews = OpenReviews(store)
         self.seq = self.pending_seq = self.saved_seq = 0
         self.valid = False
         self.rebuild()
 
     @contextmanager
     def reading(self) -> Iterator[FilterEngine]:
-        """The engine, locked; refuses while it is not what the log says."""
+        """Lock the engine and yield it; refuse while it is not what the log says."""
         with self.lock:
             if not self.valid:
                 raise UnavailableError("the store cannot be read; try again")
@@ -150,7 +157,7 @@ class LiveFilter:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """A block whose changes become visible to readers when it ends, or are undone if it raises."""
+        """Show the changes of a block to readers when it ends, or undo them if it raises."""
         with self.lock:
             if not self.valid:
                 self.rebuild()
@@ -158,11 +165,12 @@ class LiveFilter:
                 yield
             except BaseException:
                 self.valid = False
+                self.reviews.end_transaction(committed=False)
                 try:
                     self.rebuild()
                 except Exception:
                     _LOG.exception(
-                        "the filter could not be rebuilt; nothing is served before it is"
+                        "the filters could not be rebuilt; nothing is served before they are"
                     )
                 raise
             self.seq = self.pending_seq
@@ -176,8 +184,7 @@ class LiveFilter:
                 self.engine, read, self.checkpoints, self.saved_seq
             )
             self.n_documents = read.n_documents()
-            self.reviews = {}  # each is replayed when it is asked for
-            self.deleted = {row.name for row in read.profiles(deleted=True)}
+            self.deleted = {row.name for row in read.filters(deleted=True)}
             self.valid = True
 
     def perform(self, tx: Writing, user: str, operation: Operation) -> Any:
@@ -196,18 +203,17 @@ class LiveFilter:
         self.pending_seq += len(unit.rows)
         for row in unit.rows:
             if row.kind == JUDGED:
-                self.checkpoints.count_judgement(
-                    self.engine.profiles[str(row.profile)], self.pending_seq
-                )
+                profile = self.engine.profiles[str(row.filter)]
+                self.checkpoints.count_judgement(profile, self.pending_seq)
         return result
 
     def snapshot(self) -> Snapshot:
-        """The filter as it is now."""
+        """Take a snapshot of the filters as they are now."""
         with self.reading():
             return Snapshot.of(self.engine, self.seq)
 
     def _sizes(self) -> tuple[int, int, int]:
-        """Numbers that change when a refused operation has changed the engine."""
+        """Return numbers that differ if a refused operation has changed the engine."""
         space = self.engine.space
         return len(space.frequencies), space.n_documents, len(self.engine.profiles)
 
@@ -218,24 +224,34 @@ class _Waiting:
     operation: Operation
     answer: Future[Any] = field(default_factory=Future)
 
+    def refuse(self, error: Exception) -> None:
+        if self.answer.set_running_or_notify_cancel():
+            self.answer.set_exception(error)
+
+    def accept(self, result: Any) -> None:
+        if self.answer.set_running_or_notify_cancel():
+            self.answer.set_result(result)
+
 
 class Writer:
-    """Runs operations one after the other and commits them.
+    """One thread that runs operations one after the other and commits them.
 
-    Calls `committed` after each commit, in its thread.
+    It calls `committed` after each commit with the ids of the reviews that were changed.
     """
 
     def __init__(
         self,
         store: Store,
-        live: LiveFilter,
+        live: LiveState,
         snapshots: SnapshotFolder,
         *,
         max_waiting: dict[QueueName, int],
         snapshot_every: int,
-        committed: Callable[[], None],
+        committed: Callable[[list[str]], None],
     ) -> None:
-        self._store, self._live, self._snapshots = store, live, snapshots
+        self._store = store
+        self._live = live
+        self._snapshots = snapshots
         self._max_waiting = max_waiting
         self._snapshot_every = snapshot_every
         self._committed = committed
@@ -255,7 +271,7 @@ class Writer:
             if self._closing:
                 raise UnavailableError("the service is shutting down")
             if self.failed:
-                raise UnavailableError("the writer has failed; the service must be started again")
+                raise UnavailableError(_FAILED)
             if len(self._queues[queue]) >= self._max_waiting[queue]:
                 raise BusyError("too many operations are waiting; try again")
             self._queues[queue].append(waiting)
@@ -263,7 +279,7 @@ class Writer:
         return waiting.answer
 
     def waiting(self) -> dict[QueueName, int]:
-        """The length of each queue."""
+        """Return the length of each queue."""
         return {name: len(queue) for name, queue in self._queues.items()}
 
     def close(self) -> None:
@@ -278,10 +294,7 @@ class Writer:
             self._save()
 
     def _work(self) -> None:
-        """Work until the writer is closed.
-
-        If that fails, refuse all that waits and all that comes.
-        """
+        """Work until the writer is closed; if that fails, refuse what waits and what comes."""
         try:
             self._work_until_closed()
         except BaseException:
@@ -292,19 +305,17 @@ class Writer:
             for queue in self._queues.values():
                 queue.clear()
         for waiting in left:
-            _answer(
-                waiting,
-                None,
-                UnavailableError("the writer has failed; the service must be started again"),
-            )
+            waiting.refuse(UnavailableError(_FAILED))
 
     def _work_until_closed(self) -> None:
+        people = self._queues["people"]
+        documents = self._queues["documents"]
         while True:
             with self._change:
-                self._change.wait_for(lambda: self._closing or any(self._queues.values()))
-                people, documents = self._queues["people"], self._queues["documents"]
+                self._change.wait_for(lambda: self._closing or people or documents)
                 groups = [[people.popleft() for _ in range(min(len(people), _MAX_GROUP))]]
-                groups += [[documents.popleft()]] if documents else []
+                if documents:
+                    groups.append([documents.popleft()])
             if not any(groups):
                 return
             for group in groups:
@@ -313,41 +324,42 @@ class Writer:
 
     def _commit(self, group: list[_Waiting]) -> None:
         """Run operations in one transaction, and answer them when it is committed."""
-        outcomes: list[tuple[_Waiting, Any, Exception | None]] = []
+        answers: list[Callable[[], None]] = []
         waiting = None
         try:
             with self._live.changing(), self._store.writing() as tx:
                 for waiting in group:
-                    outcomes.append((waiting, *self._outcome(tx, waiting)))
+                    answers.append(self._outcome(tx, waiting))
         except SpoiledError as error:
             assert waiting is not None
-            _answer(
-                waiting, None, error.__cause__ if isinstance(error.__cause__, Exception) else error
-            )
+            cause = error.__cause__
+            waiting.refuse(cause if isinstance(cause, Exception) else error)
             others = [other for other in group if other is not waiting]
             if others:
                 self._commit(others)
             return
-        except Exception:
-            _LOG.exception(
-                "the transaction failed and nothing was acknowledged; the filter is rebuilt from its log"
-            )
-            outcomes = [
-                (each, None, UnavailableError("the store could not be written")) for each in group
-            ]
-        except BaseException:
+        except BaseException as error:
+            answers.clear()
             for each in group:
-                _answer(each, None, UnavailableError("the store could not be written"))
-            raise
-        for outcome in outcomes:
-            _answer(*outcome)
-        self._committed()
+                each.refuse(UnavailableError(_NOT_WRITTEN))
+            if not isinstance(error, Exception):
+                raise
+            _LOG.exception(
+                "the transaction failed and nothing was acknowledged; "
+                "the filters are rebuilt from their log"
+            )
+        changed = self._live.reviews.end_transaction(committed=True)
+        for answer in answers:
+            answer()
+        self._committed(changed)
 
-    def _outcome(self, tx: Writing, waiting: _Waiting) -> tuple[Any, Exception | None]:
+    def _outcome(self, tx: Writing, waiting: _Waiting) -> Callable[[], None]:
+        """Run an operation; return what tells its caller how it went, after the commit."""
         try:
-            return self._live.perform(tx, waiting.user, waiting.operation), None
+            result = self._live.perform(tx, waiting.user, waiting.operation)
         except BayesiftError as refusal:
-            return None, refusal
+            return partial(waiting.refuse, refusal)
+        return partial(waiting.accept, result)
 
     def _snapshot_when_due(self) -> None:
         busy = self._saving is not None and self._saving.is_alive()
@@ -374,12 +386,3 @@ class Writer:
             _LOG.exception(
                 "the snapshot could not be written; the next start reads more of the log"
             )
-
-
-def _answer(waiting: _Waiting, result: Any, error: Exception | None) -> None:
-    if not waiting.answer.set_running_or_notify_cancel():
-        return
-    if error is None:
-        waiting.answer.set_result(result)
-    else:
-        waiting.answer.set_exception(error)

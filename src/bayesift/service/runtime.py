@@ -1,4 +1,4 @@
-"""The running service: settings, metrics, and the object that holds the store, the filter and the writer."""
+"""The running service: settings, metrics, and the object that holds all its parts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,18 +24,25 @@ from bayesift.errors import DataError
 from bayesift.filtering import FilterEngine, Profile
 from bayesift.screening import Project
 from bayesift.screening.project import RECORDS
-from bayesift.service import operations, reviews
-from bayesift.service.access import FIRST_ADMIN, People, Person, RateLimit, add_user
+from bayesift.service.access.callers import FIRST_ADMIN, People, Person, RateLimit
+from bayesift.service.access.operations import add_user
 from bayesift.service.db.database import open_store
-from bayesift.service.db.tables import ProfileRow, Reading, ReviewRow
+from bayesift.service.db.tables import FilterRow, Reading, ReviewRow
 from bayesift.service.errors import BusyError, NotFoundError, UnavailableError
-from bayesift.service.live import LiveFilter, Operation, QueueName, Writer
-from bayesift.service.snapshots import SnapshotFolder
-from bayesift.service.uploads import Uploads
+from bayesift.service.filters.insight import InsightCache
+from bayesift.service.filters.operations import forget_deleted
+from bayesift.service.filters.snapshots import SnapshotFolder
+from bayesift.service.live import LiveState, Operation, QueueName, Writer
+from bayesift.service.reviews.operations import take_in
+from bayesift.service.reviews.uploads import Uploads
 
 _LOG = logging.getLogger("bayesift.service")
-_CHECK_SECONDS = 5.0
-_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_CHECK_SECONDS = 5.0  # until a database that does not answer is reported
+_FIRST_START_SECONDS = 3600.0
+_SLOW_THREADS = 2
+_LEARNING_THREADS = 2
+_MAX_SLOW_TASKS = 20
+_BUCKET_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +65,8 @@ class ServiceSettings:
     chunk : documents per transaction
     waiting_people, waiting_batches : lengths of the writer's two queues
     streams, streams_per_person : event streams open at once
-    proxy : address of a proxy in front of the service whose X-Forwarded-For is believed; None
-        believes nobody
+    proxy : address of a proxy in front of the service whose X-Forwarded-For is trusted; None if
+        no proxy is used
     restore_days : for how long a deleted filter or review can be restored
     """
 
@@ -85,42 +93,32 @@ class ServiceSettings:
 
 
 class Metrics:
-    """Prometheus metrics of one service; no names of profiles, documents or people."""
+    """Prometheus metrics of one service, without names of filters, documents or people."""
 
     def __init__(self) -> None:
-        self._registry = registry = CollectorRegistry()
-        self.documents = Count("bayesift_documents", "Documents received.", registry=registry)
-        self.duplicates = Count(
-            "bayesift_duplicates", "Documents received before.", registry=registry
-        )
-        self.retrieved = Count(
-            "bayesift_retrieved", "Documents retrieved by profiles.", registry=registry
-        )
-        self.judgements = Count(
-            "bayesift_judgements", "Judgements learned.", ["relevant"], registry=registry
-        )
-        self.undone = Count(
-            "bayesift_judgements_taken_back", "Judgements taken back.", registry=registry
-        )
-        self.requests = Count(
-            "bayesift_requests", "Requests answered.", ["method", "status"], registry=registry
-        )
+        self._registry = CollectorRegistry()
+        count = partial(Count, registry=self._registry)
+        gauge = partial(Gauge, registry=self._registry)
+        self.documents = count("bayesift_documents", "Documents received.")
+        self.duplicates = count("bayesift_duplicates", "Documents received before.")
+        self.retrieved = count("bayesift_retrieved", "Documents retrieved by filters.")
+        self.judgements = count("bayesift_judgements", "Judgements learned.", ["relevant"])
+        self.undone = count("bayesift_judgements_taken_back", "Judgements taken back.")
+        self.requests = count("bayesift_requests", "Requests answered.", ["method", "status"])
         self.seconds = Histogram(
             "bayesift_request_seconds",
             "Response time in seconds.",
             ["method"],
-            buckets=_SECONDS,
-            registry=registry,
+            buckets=_BUCKET_SECONDS,
+            registry=self._registry,
         )
-        self.events = Gauge("bayesift_events", "Events in the log.", registry=registry)
-        self.profiles = Gauge("bayesift_profiles", "Profiles.", registry=registry)
-        self.waiting = Gauge(
-            "bayesift_waiting", "Operations that wait for the writer.", ["queue"], registry=registry
-        )
-        self.streams = Gauge("bayesift_open_streams", "Open event streams.", registry=registry)
+        self.events = gauge("bayesift_events", "Events in the log.")
+        self.filters = gauge("bayesift_filters", "Filters.")
+        self.waiting = gauge("bayesift_waiting", "Operations that wait for the writer.", ["queue"])
+        self.streams = gauge("bayesift_open_streams", "Open event streams.")
 
     def page(self) -> bytes:
-        """All metrics in the text format of Prometheus."""
+        """Return all metrics in the text format of Prometheus."""
         return generate_latest(self._registry)
 
 
@@ -141,7 +139,7 @@ class CommitSignal:
             self._loop.call_soon_threadsafe(self._wake)
 
     async def wait(self, seconds: float) -> bool:
-        """Wait for the next commit; False when the time is over before."""
+        """Wait for the next commit; return False when the time is over before."""
         try:
             return await asyncio.wait_for(self._event.wait(), seconds)
         except TimeoutError:
@@ -153,9 +151,10 @@ class CommitSignal:
 
 
 class Leases:
-    """Documents that are reserved for a person for some time, so that two people on one profile get different ones.
+    """Documents reserved for a person for some time, so that two people get different ones.
 
-    Leases are in memory only: after a restart everything is free, which loses no judgement.
+    Leases are in memory only: after a restart everything is free, which loses no judgement. A
+    queue is that of a filter, or of a stage of a review.
     """
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -164,46 +163,42 @@ class Leases:
         self._lock = threading.Lock()
         self._leased: dict[str, dict[str, tuple[str, float]]] = {}
 
-    def take(self, profile: str, user: str, documents: Iterable[str], limit: int) -> list[str]:
-        """Lease documents, best first: those the person has already, then free ones, up to the limit."""
+    def take(self, queue: str, user: str, documents: Iterable[str], limit: int) -> list[str]:
+        """Lease documents, best first: those the person has already, then free ones."""
         waiting = list(documents)
         with self._lock:
             now = self._clock()
-            leased = {
-                d: lease for d, lease in self._leased.get(profile, {}).items() if lease[1] > now
-            }
+            held = self._leased.get(queue, {})
+            leased = {document: lease for document, lease in held.items() if lease[1] > now}
             mine = [d for d in waiting if d in leased and leased[d][0] == user]
             taken = [*mine, *(d for d in waiting if d not in leased)][:limit]
             leased.update(dict.fromkeys(taken, (user, now + self._seconds)))
-            self._leased[profile] = leased
+            self._leased[queue] = leased
         return taken
 
-    def free(self, profile: str, document: str) -> None:
+    def free(self, queue: str, document: str) -> None:
         """Free a document."""
         with self._lock:
-            self._leased.get(profile, {}).pop(document, None)
+            self._leased.get(queue, {}).pop(document, None)
 
-    def forget(self, profile: str) -> None:
-        """Free all documents of a profile."""
+    def forget(self, *queues: str) -> None:
+        """Free all documents of queues."""
         with self._lock:
-            self._leased.pop(profile, None)
+            for queue in queues:
+                self._leased.pop(queue, None)
 
 
 class Service:
-    """The store, the filter, the writer and everything else that routes need.
+    """The store, the filters and reviews, the writer and everything else that routes need.
 
     Attributes
     ----------
     first_token : the token of the first admin when the store is new; it is not stored
-    first_start_until : until when somebody at this machine may take the place of the first admin,
-        if nobody signed in
+    first_start_until : time until which a person at this machine may become the first admin, if
+        no user has signed in
     closing : set when the service is about to end
-    remembered : cached results of slow requests
+    insight : cached estimates and topics of filters
     """
-
-    _FIRST_START_SECONDS = 3600.0
-    _SLOW_THREADS = 2
-    _SLOW_WAITING = 20
 
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
@@ -217,6 +212,7 @@ class Service:
         self.commits = CommitSignal()
         self.metrics = Metrics()
         self.uploads = Uploads()
+        self.insight = InsightCache()
         self._mirrored: dict[str, Project] = {}
         self.leases = Leases(settings.lease_seconds)
         self.requests = RateLimit(settings.requests_per_second, settings.burst)
@@ -224,67 +220,62 @@ class Service:
         self.wrong_tokens = RateLimit(settings.logins_per_minute / 60, settings.logins_per_minute)
         self.closing = False
         self.open_streams: Counter[str] = Counter()
-        self._slow = ThreadPoolExecutor(self._SLOW_THREADS, thread_name_prefix="bayesift-slow")
+        self._slow = ThreadPoolExecutor(_SLOW_THREADS, thread_name_prefix="bayesift-slow")
+        self._learning = ThreadPoolExecutor(
+            _LEARNING_THREADS, thread_name_prefix="bayesift-learning"
+        )
         self._checking = ThreadPoolExecutor(1, thread_name_prefix="bayesift-health")
         self._computing: dict[Hashable, asyncio.Task[Any]] = {}
-        self.remembered: dict[Any, Any] = {}
-        most: dict[QueueName, int] = {
-            "people": settings.waiting_people,
-            "documents": settings.waiting_batches,
-        }
-        every, committed = settings.snapshot_every, self._committed
         self.writer = Writer(
             self.store,
             self.live,
             snapshots,
-            max_waiting=most,
-            snapshot_every=every,
-            committed=committed,
+            max_waiting={
+                "people": settings.waiting_people,
+                "documents": settings.waiting_batches,
+            },
+            snapshot_every=settings.snapshot_every,
+            committed=self._committed,
         )
         self.first_start_until = 0.0
         self.first_token = None if self.people.names else self._add_first_admin()
-        self._forget_deleted()
+        # What was deleted long ago is deleted for good.
+        until = datetime.now(UTC) - timedelta(days=settings.restore_days)
+        time_limit = until.isoformat(timespec="microseconds")
+        self.writer.submit("", partial(forget_deleted, until=time_limit)).result()
 
     def _load(self, snapshots: SnapshotFolder) -> None:
         """Load what the database holds while it is checked.
 
-        What a damaged one makes fail is told as its damage.
+        If damage makes the loading fail, the damage is reported.
         """
         try:
-            self.live = LiveFilter(self.store, snapshots)
+            self.live = LiveState(self.store, snapshots)
             self.people = People(self.store, session_hours=self.settings.session_hours)
         finally:
             self.store.verify()
 
     def _add_first_admin(self) -> str:
-        token: str = self.writer.submit(
-            "", lambda unit: add_user(unit.tx, FIRST_ADMIN, "admin")
-        ).result()
+        operation: Operation = lambda unit: add_user(unit.tx, FIRST_ADMIN, "admin")  # noqa: E731
+        token: str = self.writer.submit("", operation).result()
         self.people.reload()
         if self.settings.proxy is None:
-            self.first_start_until = time.monotonic() + self._FIRST_START_SECONDS
+            self.first_start_until = time.monotonic() + _FIRST_START_SECONDS
         return token
 
     @property
     def is_first_start(self) -> bool:
-        """Whether the store is new, nobody signed in, and there is nobody but the first admin."""
+        """Whether the store is new and the first admin, the only user, has not signed in."""
         return time.monotonic() < self.first_start_until and self.people.names == {FIRST_ADMIN}
 
-    def _forget_deleted(self) -> None:
-        """Delete for good what was deleted long ago."""
-        until = (datetime.now(UTC) - timedelta(days=self.settings.restore_days)).isoformat(
-            timespec="microseconds"
-        )
-        self.writer.submit("", lambda unit: operations.forget_deleted(unit, until)).result()
-
     async def share(self, key: Hashable, compute: Callable[[], Any]) -> Any:
-        """The result of a slow computation in a pool of its own.
+        """Return the result of a slow computation, which runs in a pool of its own.
 
-        Callers that want the same at once share it.
+        Callers that want the same at the same time share it.
         """
         task = self._computing.get(key)
         if task is None:
-            if len(self._computing) >= self._SLOW_WAITING:
+            if len(self._computing) >= _MAX_SLOW_TASKS:
                 raise BusyError("too many estimates are being computed; try again", seconds=2)
             task = asyncio.ensure_future(
                 asyncio.get_running_loop().run_in_executor(self._slow, compute)
@@ -294,14 +285,14 @@ class Service:
         return await asyncio.shield(task)
 
     async def check(self) -> int:
-        """The number of the last event in the database.
+        """Return the number of the last event in the database.
 
-        UnavailableError if the service cannot read or write.
+        Raises UnavailableError if the service cannot read or write.
         """
         if self.writer.failed:
             raise UnavailableError("the writer has failed; the service must be started again")
         if not self.live.valid:
-            raise UnavailableError("the filter is not what the log says; it is being rebuilt")
+            raise UnavailableError("the filters are not what the log says; they are being rebuilt")
         reading = asyncio.get_running_loop().run_in_executor(self._checking, self._last_seq)
         try:
             return await asyncio.wait_for(asyncio.shield(reading), _CHECK_SECONDS)
@@ -313,50 +304,64 @@ class Service:
             return read.last_seq()
 
     async def do(self, person: Person, operation: Operation, *, queue: QueueName = "people") -> Any:
-        """Run an operation of a person; returns when its effect is on disk."""
+        """Run an operation of a person; return when its effect is on disk."""
         return await asyncio.wrap_future(self.writer.submit(person.name, operation, queue=queue))
 
     @contextmanager
-    def stored_profile(self, name: str) -> Iterator[tuple[Reading, ProfileRow]]:
-        """A read transaction, and the row of a profile that exists."""
+    def stored_filter(self, name: str) -> Iterator[tuple[Reading, FilterRow]]:
+        """Yield a read transaction, and the row of a filter that exists."""
         with self.store.reading() as read:
-            row = read.profile(name)
+            row = read.filter(name)
             if row is None:
                 raise NotFoundError(f"no filter {name!r}")
             yield read, row
 
     @contextmanager
-    def profile(self, name: str) -> Iterator[tuple[FilterEngine, Profile]]:
-        """The engine and one of its profiles, locked."""
+    def engine_filter(self, name: str) -> Iterator[tuple[FilterEngine, Profile]]:
+        """Lock the engine and yield it with what it holds of a filter."""
         with self.live.reading() as engine:
             if name not in engine.profiles or name in self.live.deleted:
                 raise NotFoundError(f"no filter {name!r}")
             yield engine, engine.profiles[name]
 
     def mirror(self, project: Project, user: str) -> ReviewRow:
-        """Take in the review of a project, and write what people do to it from now on to the project too."""
+        """Take in the review of a project, and write later changes to the project too."""
         content = (project.folder / RECORDS).read_bytes()
         name = project.folder.name.removesuffix(".review")
-        row: ReviewRow = self.writer.submit(
-            user, lambda unit: reviews.take_in(unit, project, name, content)
-        ).result()
+        operation = partial(take_in, project=project, name=name, content=content)
+        row: ReviewRow = self.writer.submit(user, operation).result()
         self._mirrored[row.id] = project
         self._write_mirrors()
         return row
 
-    def _committed(self) -> None:
+    def _committed(self, reviews: list[str]) -> None:
+        """Tell who waits, and learn what was decided; called by the writer after each commit."""
         self.commits.notify()
+        for review in reviews:
+            self._learning.submit(self._learn, review)
         self._write_mirrors()
+
+    def _learn(self, review: str) -> None:
+        opened = self.live.reviews.opened.get(review)
+        if opened is None or opened.ranked is None:
+            return  # the ranking was not needed yet
+        try:
+            self.live.reviews.learn(review)
+        except NotFoundError:
+            pass  # deleted meanwhile
+        except Exception:
+            _LOG.exception("a review could not be ranked; this is tried again when it is needed")
 
     def _write_mirrors(self) -> None:
         for review, project in self._mirrored.items():
-            opened = self.live.reviews.get(review)
+            opened = self.live.reviews.opened.get(review)
             if opened is not None and len(opened.log.events) > len(project.events):
                 try:
                     project.extend(opened.log.events[len(project.events) :])
                 except DataError:
                     _LOG.exception(
-                        "the project could not be written; it is brought up to date at the next start"
+                        "the project could not be written; "
+                        "it is brought up to date at the next start"
                     )
 
     def end_streams(self) -> None:
@@ -370,11 +375,12 @@ class Service:
         for pool in (self._slow, self._checking):
             pool.shutdown(wait=True, cancel_futures=True)
         self.writer.close()
+        self._learning.shutdown(wait=True, cancel_futures=True)
         self.store.close()
 
 
 async def the_service(request: Request) -> Service:
-    """The service of this application."""
+    """Return the service of this application."""
     service: Service = request.app.state.service
     return service
 

@@ -1,14 +1,14 @@
 """The database: many readers, one writer, every commit durable.
 
 All rows are compared with their digests when the database is opened; one that is damaged is not
-served. For a large SQLite file this takes seconds, in a process of its own: whoever does not wait
-for it must `verify` before serving.
+served. For a large SQLite file this takes seconds, in a process of its own: a caller that does not
+wait for it must call `verify` before serving.
 
 SQLite      journal_mode=WAL, synchronous=FULL: a commit returns when the log is on the disk
-(fsync); readers never wait
-            for the writer. A lock file keeps a second process out of the folder.
+            (fsync); readers never wait for the writer. A lock file keeps a second process out of
+            the folder.
 PostgreSQL  synchronous_commit=on, whatever the server's default; an advisory lock keeps a second
-process out.
+            process out.
 """
 
 from __future__ import annotations
@@ -30,14 +30,13 @@ from bayesift.service.db.migrations import migrate
 from bayesift.service.db.tables import Reading, Writing, stored_tables
 
 FILE = "bayesift.sqlite"
-_LOCK = 0x62617965  # "baye", the key of the advisory lock
-_PATIENCE, _PAUSE = (
-    5.0,
-    0.1,
-)  # seconds: PostgreSQL notices only after a moment that a process was killed
-_READERS = 16
-_BUSY_MS = 10_000
-_CHECKED_APART = 1 << 26  # bytes of a SQLite file
+_LOCK_KEY = 0x62617965  # "baye", for the advisory lock
+# PostgreSQL notices only after a moment that a process was killed.
+_CLAIM_SECONDS = 5.0
+_CLAIM_PAUSE_SECONDS = 0.1
+_MAX_READERS = 16
+_BUSY_MILLISECONDS = 10_000
+_MIN_BYTES_CHECKED_APART = 1 << 26  # of a SQLite file
 StoreFailure = SQLAlchemyError  # raised when the database fails
 
 
@@ -70,20 +69,20 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Reading]:
-        """A read transaction: a consistent view of what is committed."""
+        """Begin a read transaction: a consistent view of what is committed."""
         with self._engine.connect() as connection, connection.begin():
             yield Reading(connection)
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
-        """A write transaction: committed to disk when the block ends, rolled back if it raises."""
+        """Begin a write transaction, committed when the block ends, rolled back if it raises."""
         if self._writer.invalidated:
             _claim(self._writer)
         with self._writer.begin():
             yield Writing(self._writer)
 
     def verify(self) -> None:
-        """Wait for the end of the check; DataError if the database is damaged."""
+        """Wait for the end of the check; raise DataError if the database is damaged."""
         if self._check is not None:
             _refuse(self._check.result())
             self._check = None
@@ -94,9 +93,7 @@ class Store:
 
 
 def open_store(folder: str | Path, url: str | None = None, *, wait: bool = True) -> Store:
-    """Open the SQLite database of a folder or a PostgreSQL database.
-
-    Tables are created or migrated.
+    """Open the SQLite database of a folder or a PostgreSQL database, and migrate its tables.
 
     The folder holds the SQLite file and the lock; with a URL (postgresql://user@host/name) it holds
     the lock only. Without `wait` the check of a large file may still run: nothing of it may be
@@ -124,10 +121,10 @@ def open_store(folder: str | Path, url: str | None = None, *, wait: bool = True)
 def _check(place: Path, connection: Connection, resources: ExitStack) -> CheckProcess | None:
     """Compare all rows with their digests.
 
-    Those of a large SQLite file in a process that is returned as it works.
+    For a large SQLite file the process that does so is returned while it works.
     """
     if connection.dialect.name == "sqlite":
-        if (place / FILE).stat().st_size >= _CHECKED_APART:
+        if (place / FILE).stat().st_size >= _MIN_BYTES_CHECKED_APART:
             process = CheckProcess(place / FILE, stored_tables("sqlite"))
             resources.callback(process.close)
             return process
@@ -169,7 +166,7 @@ def _engine(place: Path, url: str | None) -> Engine:
         (place / FILE).touch(mode=0o600)  # what SQLite puts beside it gets the same mode
         for file in place.glob(f"{FILE}*"):
             file.chmod(0o600)
-        engine = create_engine(f"sqlite:///{place / FILE}", pool_size=_READERS, max_overflow=0)
+        engine = create_engine(f"sqlite:///{place / FILE}", pool_size=_MAX_READERS, max_overflow=0)
         event.listen(engine, "connect", _set_up_sqlite)
         # The driver would begin a transaction at the first write only.
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
@@ -180,13 +177,14 @@ def _engine(place: Path, url: str | None) -> Engine:
         raise DataError(f"not a database URL: {url!r:.80}") from error
     if parts.get_backend_name() != "postgresql":
         raise DataError(
-            f"the database must be postgresql://... (or SQLite, without a URL), not {parts.drivername!r:.40}"
+            "the database must be postgresql://... (or SQLite, without a URL), "
+            f"not {parts.drivername!r:.40}"
         )
     require("psycopg", extra="postgres")
     address = parts.set(drivername="postgresql+psycopg")
     options = {"options": "-c synchronous_commit=on -c timezone=UTC"}
     engine = create_engine(
-        address, pool_size=_READERS, max_overflow=0, pool_pre_ping=True, connect_args=options
+        address, pool_size=_MAX_READERS, max_overflow=0, pool_pre_ping=True, connect_args=options
     )
     return engine.execution_options(isolation_level="REPEATABLE READ")
 
@@ -197,7 +195,7 @@ def _set_up_sqlite(connection: Any, _: Any) -> None:
     for pragma in (
         "journal_mode=WAL",
         "synchronous=FULL",
-        f"busy_timeout={_BUSY_MS}",
+        f"busy_timeout={_BUSY_MILLISECONDS}",
         "temp_store=MEMORY",
     ):
         cursor.execute(f"PRAGMA {pragma}")
@@ -208,17 +206,19 @@ def _claim(connection: Connection) -> None:
     """Become the only writer for the lifetime of the connection."""
     if connection.dialect.name != "postgresql":
         return
-    latest = time.monotonic() + _PATIENCE
+    latest = time.monotonic() + _CLAIM_SECONDS
     while not _is_claimed(connection):
         if time.monotonic() > latest:
             raise DataError("another process serves this database")
-        time.sleep(_PAUSE)
+        time.sleep(_CLAIM_PAUSE_SECONDS)
 
 
 def _is_claimed(connection: Connection) -> bool:
     with connection.begin():
         return bool(
-            connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _LOCK}).scalar()
+            connection.execute(
+                text("SELECT pg_try_advisory_lock(:key)"), {"key": _LOCK_KEY}
+            ).scalar()
         )
 
 

@@ -22,7 +22,10 @@ _MAPPED = 1 << 34  # bytes of the file that are read without a copy
 
 
 class Stored(NamedTuple):
-    """A table as it is checked: the digest is the last column of the query, `chained` if it covers the row before."""
+    """A table as it is checked; the last column of the query is the digest.
+
+    The digest of a chained table covers the row before too.
+    """
 
     table: str
     query: str
@@ -31,7 +34,7 @@ class Stored(NamedTuple):
 
 
 def row_digest(values: Iterable[Any], before: str = "") -> str:
-    """The BLAKE2 digest of the stored values of a row, after the digest of the row before it in a chain.
+    """Return the BLAKE2 digest of the stored values of a row, and of the row before in a chain.
 
     This is frozen: stored digests depend on it.
     """
@@ -53,7 +56,7 @@ def _digest(content: str) -> str:
 
 
 def check_rows(rows: Iterable[Sequence[Any]], stored: Stored) -> None:
-    """Compare rows with their digests; ValueError names the table of one that differs."""
+    """Compare rows with their digests; raise ValueError with the table of one that differs."""
     last = ""
     for *values, digest in rows:
         found = (
@@ -66,7 +69,7 @@ def check_rows(rows: Iterable[Sequence[Any]], stored: Stored) -> None:
 
 
 def check_file(path: str, tables: Iterable[Stored]) -> str:
-    """What is wrong with a SQLite file, without quoting anything stored in it; "" if it is whole.
+    """Return what is wrong with a SQLite file, without quoting its content; "" if it is whole.
 
     SQLite checks its pages and indexes meanwhile in a thread of its own, for which Python need not
     wait.
@@ -100,9 +103,9 @@ class CheckProcess:
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own file
 
     def result(self) -> str:
-        """What is wrong with the file; waits for the end of the check."""
-        said, _ = self._process.communicate()
-        return said if self._process.returncode == 0 else "it could not be checked"
+        """Wait for the end of the check, and return what is wrong with the file."""
+        output, _ = self._process.communicate()
+        return output if self._process.returncode == 0 else "it could not be checked"
 
     def close(self) -> None:
         """End the check if it still runs."""

@@ -25,16 +25,18 @@ _DONE = Table(
 
 _TABLES_0001 = (
     """CREATE TABLE events (
-        seq BIGINT NOT NULL PRIMARY KEY, batch BIGINT NOT NULL, at VARCHAR NOT NULL, "user" VARCHAR NOT NULL,
-        kind VARCHAR NOT NULL, profile VARCHAR, document VARCHAR, payload TEXT NOT NULL)""",
+        seq BIGINT NOT NULL PRIMARY KEY, batch BIGINT NOT NULL, at VARCHAR NOT NULL,
+        "user" VARCHAR NOT NULL, kind VARCHAR NOT NULL, profile VARCHAR, document VARCHAR,
+        payload TEXT NOT NULL)""",
     "CREATE INDEX events_of_profile ON events (profile, seq)",
     "CREATE INDEX events_about_document ON events (document)",
     """CREATE TABLE documents (
         id VARCHAR NOT NULL PRIMARY KEY, seq BIGINT NOT NULL UNIQUE, at VARCHAR NOT NULL,
         title TEXT NOT NULL, text TEXT NOT NULL, purged BOOLEAN NOT NULL)""",
     """CREATE TABLE profiles (
-        name VARCHAR NOT NULL PRIMARY KEY, seq BIGINT NOT NULL, at VARCHAR NOT NULL, "user" VARCHAR NOT NULL,
-        definition TEXT NOT NULL, paused BOOLEAN NOT NULL, seen BIGINT NOT NULL, since BIGINT NOT NULL)""",
+        name VARCHAR NOT NULL PRIMARY KEY, seq BIGINT NOT NULL, at VARCHAR NOT NULL,
+        "user" VARCHAR NOT NULL, definition TEXT NOT NULL, paused BOOLEAN NOT NULL,
+        seen BIGINT NOT NULL, since BIGINT NOT NULL)""",
     """CREATE TABLE judgements (
         profile VARCHAR NOT NULL, document VARCHAR NOT NULL, "user" VARCHAR NOT NULL,
         relevant BOOLEAN NOT NULL, at VARCHAR NOT NULL, seq BIGINT NOT NULL,
@@ -48,7 +50,8 @@ _TABLES_0001 = (
         name VARCHAR NOT NULL PRIMARY KEY, role VARCHAR NOT NULL, token VARCHAR NOT NULL UNIQUE,
         at VARCHAR NOT NULL)""",
     """CREATE TABLE sessions (
-        "key" VARCHAR NOT NULL PRIMARY KEY, "user" VARCHAR NOT NULL, csrf VARCHAR NOT NULL, until VARCHAR NOT NULL)""",
+        "key" VARCHAR NOT NULL PRIMARY KEY, "user" VARCHAR NOT NULL, csrf VARCHAR NOT NULL,
+        until VARCHAR NOT NULL)""",
     "CREATE TABLE facts (name VARCHAR NOT NULL PRIMARY KEY, value VARCHAR NOT NULL)",
 )
 
@@ -59,7 +62,7 @@ def _first_tables(connection: Connection) -> None:
 
 
 def _name_the_store(connection: Connection) -> None:
-    """A random name, so that a snapshot of another store is never loaded into this one."""
+    """Give the store a random name, so that no snapshot of another store is loaded."""
     statement = text("INSERT INTO facts (name, value) VALUES ('store', :value)")
     connection.execute(statement, {"value": secrets.token_hex(16)})
 
@@ -69,11 +72,12 @@ _ADDED_0003 = (
     "CREATE INDEX documents_by_content ON documents (content)",
     "ALTER TABLE profiles ADD COLUMN deleted VARCHAR NOT NULL DEFAULT ''",
     """CREATE TABLE reviews (
-        id VARCHAR NOT NULL PRIMARY KEY, seq BIGINT NOT NULL, at VARCHAR NOT NULL, "user" VARCHAR NOT NULL,
-        name VARCHAR NOT NULL, definition TEXT NOT NULL, deleted VARCHAR NOT NULL, digest VARCHAR NOT NULL)""",
+        id VARCHAR NOT NULL PRIMARY KEY, seq BIGINT NOT NULL, at VARCHAR NOT NULL,
+        "user" VARCHAR NOT NULL, name VARCHAR NOT NULL, definition TEXT NOT NULL,
+        deleted VARCHAR NOT NULL, digest VARCHAR NOT NULL)""",
     """CREATE TABLE review_records (
-        review VARCHAR NOT NULL, seq BIGINT NOT NULL, content {binary} NOT NULL, digest VARCHAR NOT NULL,
-        PRIMARY KEY (review, seq))""",
+        review VARCHAR NOT NULL, seq BIGINT NOT NULL, content {binary} NOT NULL,
+        digest VARCHAR NOT NULL, PRIMARY KEY (review, seq))""",
 )
 _DIGESTED_0003 = {  # columns in the order of their digest; the first are the key
     "events": ("seq", "batch", "at", "user", "kind", "profile", "document", "payload"),
@@ -109,6 +113,59 @@ def _fill_content(connection: Connection) -> None:
         )
 
 
+_STATEMENTS_0004 = (
+    "DROP INDEX events_of_profile",
+    'ALTER TABLE events RENAME COLUMN profile TO "filter"',
+    "ALTER TABLE events ADD COLUMN review VARCHAR",
+    'CREATE INDEX events_of_filter ON events ("filter", seq)',
+    "CREATE INDEX events_of_review ON events (review, seq)",
+    "ALTER TABLE profiles RENAME TO filters",
+    'ALTER TABLE judgements RENAME COLUMN profile TO "filter"',
+    'ALTER TABLE words RENAME COLUMN profile TO "filter"',
+)
+_SELECT_0004 = text(
+    """SELECT seq, batch, at, "user", kind, "filter", document, payload, digest FROM events
+    WHERE seq > :after ORDER BY seq LIMIT 5000"""
+)
+_UPDATE_0004 = text(
+    """UPDATE events SET kind = :kind, "filter" = :filter, review = :review, digest = :digest
+    WHERE seq = :seq"""
+)
+
+
+def _filters_and_reviews(connection: Connection) -> None:
+    """Call a filter a filter, and give reviews a column of their own.
+
+    The values of events change, so that their chain of digests is made anew; what the old chain
+    does not cover is refused. Other tables keep their values and digests.
+    """
+    for statement in _STATEMENTS_0004:
+        connection.execute(text(statement))
+    after = 0
+    old = ""
+    new = ""
+    while rows := connection.execute(_SELECT_0004, {"after": after}).all():
+        values = []
+        for *first, kind, name, document, payload, digest in rows:
+            if row_digest((*first, kind, name, document, payload), old) != digest:
+                raise DataError(
+                    "the database is damaged (a row of the table events is not what was stored); "
+                    "restore it from a backup"
+                )
+            old = digest
+            is_review = kind.startswith("review ")
+            filter_name = None if is_review else name
+            review = name if is_review else None
+            if kind.startswith("profile "):
+                kind = kind.replace("profile", "filter", 1)
+            new = row_digest((*first, kind, filter_name, review, document, payload), new)
+            after = first[0]
+            values.append(
+                {"seq": after, "kind": kind, "filter": filter_name, "review": review, "digest": new}
+            )
+        connection.execute(_UPDATE_0004, values)
+
+
 def _fill_digests(connection: Connection, table: str, columns: tuple[str, ...]) -> None:
     named = ", ".join(f'"{column}"' for column in columns)
     keys = columns[: _KEYS_0003.get(table, 1)]
@@ -133,6 +190,7 @@ MIGRATIONS: dict[str, Callable[[Connection], None]] = {
     "0001 events, documents, what they amount to, people": _first_tables,
     "0002 the store has a name": _name_the_store,
     "0003 reviews, digests of rows, deletion that can be undone": _reviews_and_digests,
+    "0004 filters and reviews have columns of their own": _filters_and_reviews,
 }
 
 

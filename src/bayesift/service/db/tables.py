@@ -1,17 +1,16 @@
-"""Tables, their rows and the queries. `events` is the source of truth.
+"""Tables, their rows and the queries.
 
-The others are derived from it or concern users.
+`events` is the source of truth; the other tables are derived from it or concern users.
 
-events      numbered without gaps; never changed, never deleted
-documents   titles and texts, which retention deletes
-reviews, review_records        reviews and their records as they were read; what people decided is
-in the events profiles, judgements, words    the current state, written in the same transaction as
-the events users, sessions                tokens are stored as SHA-256 only
-facts       facts about the database itself, such as its name
+events                      numbered without gaps; never changed, never deleted
+documents                   titles and texts, which retention deletes
+filters, judgements, words  their current state, written in the same transaction as the events
+reviews, review_records     reviews and their records as they were read; decisions are events
+users, sessions             tokens are stored as SHA-256 only
+facts                       facts about the database itself, such as its name
 
-Every row has a digest of its values (`integrity.py`).
-
-`migrations.py` creates the tables; a change here needs a migration there.
+Every row has a digest of its values (`integrity.py`). `migrations.py` creates the tables; a change
+here needs a migration there.
 """
 
 from __future__ import annotations
@@ -26,20 +25,25 @@ from sqlalchemy.types import TypeDecorator
 
 from bayesift.service.db.integrity import Stored, check_rows, row_digest
 
-_MANY = 500  # values of one IN
-_PAGE = 5_000  # rows fetched at a time
+_MAX_IN_VALUES = 500  # of one statement
+_PAGE_ROWS = 5_000  # fetched at a time
 
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """An event; `batch` is the number of the first event of the same call."""
+    """An event of a filter, of a review or of the stream.
+
+    `batch` is the number of the first event of the same call; `document` is a document of the
+    stream or a record of the review.
+    """
 
     seq: int
     batch: int
     at: str
     user: str
     kind: str
-    profile: str | None
+    filter: str | None
+    review: str | None
     document: str | None
     payload: dict[str, Any]
 
@@ -61,13 +65,11 @@ class DocumentRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileRow:
-    """A profile as it was defined.
+class FilterRow:
+    """A filter as it was defined.
 
-    It has seen `seen` documents, and unless paused all after the first `since`.
-
-    `deleted` is the time of its deletion, up to which it can be restored for some days; "" while it
-    is there.
+    It has seen `seen` documents, and unless paused all after the first `since`. `deleted` is the
+    time of its deletion, after which it can be restored for some days; "" if it is not deleted.
     """
 
     name: str
@@ -85,7 +87,7 @@ class ProfileRow:
 class JudgementRow:
     """The current judgement of one person on a document."""
 
-    profile: str
+    filter: str
     document: str
     user: str
     relevant: bool
@@ -97,7 +99,7 @@ class JudgementRow:
 class WordRow:
     """The current weight of a taught word."""
 
-    profile: str
+    filter: str
     word: str
     strength: float
     user: str
@@ -147,7 +149,7 @@ class SessionRow:
 
 
 def json_text(value: Any) -> str:
-    """The text of a JSON value as it is stored."""
+    """Return the text of a JSON value as it is stored."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -162,11 +164,11 @@ class _Json(TypeDecorator[dict[str, Any]]):
     cache_ok = True
 
     def process_bind_param(self, value: dict[str, Any] | None, dialect: Any) -> str:
-        """The text to store."""
+        """Return the text to store."""
         return json_text(value)
 
     def process_result_value(self, value: str | None, dialect: Any) -> dict[str, Any]:
-        """The object of a stored text."""
+        """Return the object of a stored text."""
         stored: dict[str, Any] = json.loads(value or "{}")
         return stored
 
@@ -186,7 +188,7 @@ _TYPES: dict[str, Any] = {
 def _table(
     name: str, row: Any, *indexes: sa.Index, key: tuple[str, ...], unique: str = ""
 ) -> sa.Table:
-    """A table with one column for each field of its row."""
+    """Create a table with one column for each field of its row."""
     columns: list[sa.Column[Any]] = []
     for field in fields(row):
         kind, _, optional = str(field.type).partition(" | ")
@@ -204,16 +206,17 @@ def _table(
 
 
 _EVENT_INDEXES = (
-    sa.Index("events_of_profile", "profile", "seq"),
+    sa.Index("events_of_filter", "filter", "seq"),
+    sa.Index("events_of_review", "review", "seq"),
     sa.Index("events_about_document", "document"),
 )
-_BY_TIME = sa.Index("judgements_by_time", "profile", "seq")
+_BY_TIME = sa.Index("judgements_by_time", "filter", "seq")
 EVENTS = _table("events", EventRow, *_EVENT_INDEXES, key=("seq",))
 _BY_CONTENT = sa.Index("documents_by_content", "content")
 DOCUMENTS = _table("documents", DocumentRow, _BY_CONTENT, key=("id",), unique="seq")
-PROFILES = _table("profiles", ProfileRow, key=("name",))
-JUDGEMENTS = _table("judgements", JudgementRow, _BY_TIME, key=("profile", "document", "user"))
-WORDS = _table("words", WordRow, key=("profile", "word"))
+FILTERS = _table("filters", FilterRow, key=("name",))
+JUDGEMENTS = _table("judgements", JudgementRow, _BY_TIME, key=("filter", "document", "user"))
+WORDS = _table("words", WordRow, key=("filter", "word"))
 REVIEWS = _table("reviews", ReviewRow, key=("id",))
 REVIEW_RECORDS = _table("review_records", ReviewRecordsRow, key=("review", "seq"))
 USERS = _table("users", UserRow, key=("name",), unique="token")
@@ -229,7 +232,7 @@ AnyRow = TypeVar("AnyRow")
 _TABLES: dict[type, sa.Table] = {
     EventRow: EVENTS,
     DocumentRow: DOCUMENTS,
-    ProfileRow: PROFILES,
+    FilterRow: FILTERS,
     JudgementRow: JUDGEMENTS,
     WordRow: WORDS,
     ReviewRow: REVIEWS,
@@ -240,9 +243,9 @@ _TABLES: dict[type, sa.Table] = {
 
 
 def stored_tables(dialect: str) -> list[Stored]:
-    """How all rows are read to be compared with their digests.
+    """Return how all rows are read to be compared with their digests.
 
-    As texts where they can be, which is quicker.
+    They are read as texts where possible, which is faster.
     """
     found = []
     for table in _TABLES.values():
@@ -269,7 +272,7 @@ def _select(table: sa.Table) -> sa.Select[Any]:
 
 
 def column_values(row: Any) -> dict[str, Any]:
-    """The values of a row by the names of its columns."""
+    """Return the values of a row by the names of its columns."""
     return {field.name: getattr(row, field.name) for field in fields(row)}
 
 
@@ -280,25 +283,22 @@ class Reading:
         self._connection = connection
 
     def last_seq(self) -> int:
-        """The number of the newest event, or 0."""
+        """Return the number of the newest event, or 0."""
         return int(self._connection.execute(sa.select(sa.func.max(EVENTS.c.seq))).scalar() or 0)
 
     def events(
         self,
         after: int = 0,
         *,
-        profile: str | None = None,
-        document: str | None = None,
         kinds: Sequence[str] | None = None,
         limit: int | None = None,
         newest_first: bool = False,
+        **values: str | None,
     ) -> Iterator[EventRow]:
-        """Events after a number in order, selected by profile, document and kind."""
-        query = _select(EVENTS)
-        if profile is not None:
-            query = query.where(EVENTS.c.profile == profile)
-        if document is not None:
-            query = query.where(EVENTS.c.document == document)
+        """Yield events after a number in order, selected by kind and by values of columns."""
+        query = _select(EVENTS).where(
+            *(EVENTS.c[name] == value for name, value in values.items() if value is not None)
+        )
         if kinds is not None:
             query = query.where(EVENTS.c.kind.in_(kinds))
         if limit is not None:
@@ -307,22 +307,22 @@ class Reading:
             yield from self._all(EventRow, chosen)
             return
         while page := self._all(
-            EventRow, query.where(EVENTS.c.seq > after).order_by(EVENTS.c.seq).limit(_PAGE)
+            EventRow, query.where(EVENTS.c.seq > after).order_by(EVENTS.c.seq).limit(_PAGE_ROWS)
         ):
             yield from page
             after = page[-1].seq
 
     def events_about(
-        self, documents: Iterable[str], *, after: int, profile: str, kind: str
+        self, documents: Iterable[str], *, after: int, filter_name: str, kind: str
     ) -> list[EventRow]:
-        """Events of one kind about documents of a profile."""
+        """Return the events of one kind about documents of a filter."""
         query = _select(EVENTS).where(
-            EVENTS.c.profile == profile, EVENTS.c.kind == kind, EVENTS.c.seq > after
+            EVENTS.c.filter == filter_name, EVENTS.c.kind == kind, EVENTS.c.seq > after
         )
         return [EventRow(*row) for row in self._among(query, EVENTS.c.document, documents)]
 
     def arrivals(self, documents: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """Payloads of the arrival events of documents, by document id."""
+        """Return the payloads of the arrival events of documents, by document id."""
         query = sa.select(DOCUMENTS.c.id, EVENTS.c.payload).join(
             EVENTS, EVENTS.c.seq == DOCUMENTS.c.seq
         )
@@ -330,16 +330,16 @@ class Reading:
         return {row.id: row.payload for row in rows}
 
     def known(self, documents: Iterable[str]) -> set[str]:
-        """Those of the documents that arrived before."""
+        """Return those of the documents that arrived before."""
         return {id_ for (id_,) in self._among(sa.select(DOCUMENTS.c.id), DOCUMENTS.c.id, documents)}
 
     def documents(self, ids: Iterable[str]) -> dict[str, DocumentRow]:
-        """Documents by id; unknown ids are left out."""
+        """Return documents by id; unknown ids are left out."""
         query = _select(DOCUMENTS).order_by(DOCUMENTS.c.seq)
         return {row.id: DocumentRow(*row) for row in self._among(query, DOCUMENTS.c.id, ids)}
 
     def document_ids(self, limit: int) -> list[str]:
-        """The ids of the newest documents that are not purged, oldest first."""
+        """Return the ids of the newest documents that are not purged, oldest first."""
         query = sa.select(DOCUMENTS.c.id).where(DOCUMENTS.c.purged.is_(False))
         found = self._connection.execute(
             query.order_by(DOCUMENTS.c.seq.desc()).limit(limit)
@@ -347,42 +347,43 @@ class Reading:
         return list(found)[::-1]
 
     def newest_documents(self, limit: int, after: int = 0) -> list[DocumentRow]:
-        """Documents that arrived after an event and are not purged, newest first."""
+        """Return documents that arrived after an event and are not purged, newest first."""
         query = _select(DOCUMENTS).where(DOCUMENTS.c.seq > after, DOCUMENTS.c.purged.is_(False))
         return self._all(DocumentRow, query.order_by(DOCUMENTS.c.seq.desc()).limit(limit))
 
     def n_documents(self) -> int:
-        """Number of documents that ever arrived."""
+        """Count the documents that ever arrived."""
         return int(
             self._connection.execute(sa.select(sa.func.count()).select_from(DOCUMENTS)).scalar_one()
         )
 
-    def profiles(self, *, deleted: bool = False) -> list[ProfileRow]:
-        """All profiles, oldest first; or those that were deleted and can be restored."""
-        gone = PROFILES.c.deleted != "" if deleted else PROFILES.c.deleted == ""
-        return self._all(ProfileRow, _select(PROFILES).where(gone).order_by(PROFILES.c.seq))
+    def filters(self, *, deleted: bool = False) -> list[FilterRow]:
+        """Return all filters, oldest first; or those that were deleted and can be restored."""
+        rows = self._all(FilterRow, _select(FILTERS).order_by(FILTERS.c.seq))
+        return [row for row in rows if bool(row.deleted) is deleted]
 
-    def profile(self, name: str, *, deleted: bool = False) -> ProfileRow | None:
-        """A profile by name, or None; or one that was deleted and can be restored."""
-        gone = PROFILES.c.deleted != "" if deleted else PROFILES.c.deleted == ""
-        return next(
-            iter(self._all(ProfileRow, _select(PROFILES).where(PROFILES.c.name == name, gone))),
-            None,
-        )
+    def filter(self, name: str, *, deleted: bool = False) -> FilterRow | None:
+        """Return a filter by name, or a deleted one; None if it does not exist."""
+        row = self._one(FilterRow, _select(FILTERS).where(FILTERS.c.name == name))
+        return row if row is not None and bool(row.deleted) is deleted else None
 
     def known_content(self, digests: Iterable[str]) -> set[str]:
-        """Which of these digests are the content of a document."""
+        """Return which of these digests are the content of a document."""
         return {
             row[0]
             for row in self._among(sa.select(DOCUMENTS.c.content), DOCUMENTS.c.content, digests)
         }
 
     def reviews(self) -> list[ReviewRow]:
-        """All reviews, deleted ones too, oldest first."""
+        """Return all reviews, deleted ones too, oldest first."""
         return self._all(ReviewRow, _select(REVIEWS).order_by(REVIEWS.c.seq))
 
+    def review(self, review: str) -> ReviewRow | None:
+        """Return a review by id, even if it is deleted; None if it does not exist."""
+        return self._one(ReviewRow, _select(REVIEWS).where(REVIEWS.c.id == review))
+
     def review_records(self, review: str) -> list[ReviewRecordsRow]:
-        """The records of a review, in the order they were added."""
+        """Return the records of a review, in the order they were added."""
         query = (
             _select(REVIEW_RECORDS)
             .where(REVIEW_RECORDS.c.review == review)
@@ -391,58 +392,55 @@ class Reading:
         return self._all(ReviewRecordsRow, query)
 
     def verify(self) -> None:
-        """Compare every row with its digest.
-
-        Raises ValueError that names the table of one that differs.
-        """
+        """Compare every row with its digest; raise ValueError with the table that differs."""
         for stored in stored_tables(self._connection.dialect.name):
-            query = sa.text(stored.query).execution_options(yield_per=_PAGE)
+            query = sa.text(stored.query).execution_options(yield_per=_PAGE_ROWS)
             check_rows(self._connection.execute(query), stored)
 
     def judgements(
-        self, profile: str, documents: Iterable[str] | None = None, *, limit: int | None = None
+        self, filter_name: str, documents: Iterable[str] | None = None, *, limit: int | None = None
     ) -> list[JudgementRow]:
-        """Current judgements of a profile, newest first."""
+        """Return the current judgements of a filter, newest first."""
         query = (
             _select(JUDGEMENTS)
-            .where(JUDGEMENTS.c.profile == profile)
+            .where(JUDGEMENTS.c.filter == filter_name)
             .order_by(JUDGEMENTS.c.seq.desc())
         )
         if documents is None:
             return self._all(JudgementRow, query.limit(limit))
         return [JudgementRow(*row) for row in self._among(query, JUDGEMENTS.c.document, documents)]
 
-    def conflicts(self, profile: str | None = None) -> dict[str, list[str]]:
-        """Documents on which reviewers disagree, by profile; of one profile if named."""
+    def conflicts(self, filter_name: str | None = None) -> dict[str, list[str]]:
+        """Return the documents on which reviewers disagree, by filter; of one filter if named."""
+        columns = (JUDGEMENTS.c.filter, JUDGEMENTS.c.document)
         query = (
-            sa.select(JUDGEMENTS.c.profile, JUDGEMENTS.c.document)
-            .group_by(JUDGEMENTS.c.profile, JUDGEMENTS.c.document)
+            sa.select(*columns)
+            .group_by(*columns)
             .having(sa.func.count(JUDGEMENTS.c.relevant.distinct()) > 1)
             .order_by(sa.func.max(JUDGEMENTS.c.seq).desc())
         )
-        if profile is not None:
-            query = query.where(JUDGEMENTS.c.profile == profile)
+        if filter_name is not None:
+            query = query.where(JUDGEMENTS.c.filter == filter_name)
         found: dict[str, list[str]] = {}
         for name, document in self._connection.execute(query):
             found.setdefault(name, []).append(document)
         return found
 
-    def words(self, profile: str) -> list[WordRow]:
-        """Taught words, newest first."""
-        return self._all(
-            WordRow, _select(WORDS).where(WORDS.c.profile == profile).order_by(WORDS.c.at.desc())
-        )
+    def words(self, filter_name: str) -> list[WordRow]:
+        """Return the taught words of a filter, newest first."""
+        query = _select(WORDS).where(WORDS.c.filter == filter_name)
+        return self._all(WordRow, query.order_by(WORDS.c.at.desc()))
 
     def users(self) -> list[UserRow]:
-        """All users, by name."""
+        """Return all users, by name."""
         return self._all(UserRow, _select(USERS).order_by(USERS.c.name))
 
     def sessions(self) -> list[SessionRow]:
-        """All sessions."""
+        """Return all sessions."""
         return self._all(SessionRow, _select(SESSIONS))
 
     def fact(self, name: str) -> str:
-        """A fact about the database itself."""
+        """Return a fact about the database itself."""
         return str(
             self._connection.execute(
                 sa.select(FACTS.c.value).where(FACTS.c.name == name)
@@ -452,17 +450,20 @@ class Reading:
     def _all(self, kind: type[AnyRow], query: sa.Select[Any]) -> list[AnyRow]:
         return [kind(*row) for row in self._connection.execute(query)]
 
+    def _one(self, kind: type[AnyRow], query: sa.Select[Any]) -> AnyRow | None:
+        return next(iter(self._all(kind, query)), None)
+
     def _among(
         self, query: sa.Select[Any], column: sa.Column[Any], values: Iterable[str]
     ) -> Iterator[Any]:
-        """The rows of a query where a column has one of the values.
+        """Yield the rows of a query where a column has one of the values.
 
-        In pieces that fit into one statement.
+        The values are sent in pieces that fit into one statement.
         """
         distinct = list(dict.fromkeys(values))
-        for start in range(0, len(distinct), _MANY):
+        for start in range(0, len(distinct), _MAX_IN_VALUES):
             yield from self._connection.execute(
-                query.where(column.in_(distinct[start : start + _MANY]))
+                query.where(column.in_(distinct[start : start + _MAX_IN_VALUES]))
             )
 
 
@@ -491,7 +492,7 @@ class Writing(Reading):
             self._connection.execute(sa.insert(_TABLES[type(rows[0])]), values)
 
     def put(self, row: Any) -> None:
-        """Store a row in place of the one with its key, if there is one."""
+        """Store a row, and delete the one with the same key."""
         key = _TABLES[type(row)].primary_key
         self.drop(type(row), **{column.name: getattr(row, column.name) for column in key})
         self.add([row])
@@ -504,17 +505,14 @@ class Writing(Reading):
         )
 
     def purge(self, *, before: str | None = None, up_to: int | None = None) -> int:
-        """Delete titles and texts of documents that arrived before a time or up to an event.
-
-        Returns their number.
-        """
+        """Delete texts of documents that arrived before a time or up to an event; count them."""
         chosen = _select(DOCUMENTS).where(DOCUMENTS.c.purged.is_(False))
         if before is not None:
             chosen = chosen.where(DOCUMENTS.c.at < before)
         if up_to is not None:
             chosen = chosen.where(DOCUMENTS.c.seq <= up_to)
         n = 0
-        while rows := self._all(DocumentRow, chosen.limit(_PAGE)):
+        while rows := self._all(DocumentRow, chosen.limit(_PAGE_ROWS)):
             self._connection.execute(
                 sa.delete(DOCUMENTS).where(DOCUMENTS.c.id == sa.bindparam("the_id")),
                 [{"the_id": row.id} for row in rows],
@@ -523,11 +521,11 @@ class Writing(Reading):
             n += len(rows)
         return n
 
-    def drop_profile(self, name: str) -> None:
-        """Delete a profile with its judgements and words; its events stay."""
-        self.drop(ProfileRow, name=name)
-        self.drop(JudgementRow, profile=name)
-        self.drop(WordRow, profile=name)
+    def drop_filter(self, name: str) -> None:
+        """Delete a filter with its judgements and words; its events stay."""
+        self.drop(FilterRow, name=name)
+        self.drop(JudgementRow, filter=name)
+        self.drop(WordRow, filter=name)
 
     def drop_user(self, name: str) -> None:
         """Delete a user with their sessions."""

@@ -4,15 +4,27 @@ import { api, ping } from "./api.js";
 
 const FIRST_WAIT = 1000;
 const LONGEST_WAIT = 30_000;
-const KINDS = ["decision", "judgement", "message"];
+const KINDS = ["retrieved", "judgement", "message"];
 
-/** Call `onEvent(kind, data)` for every event of a filter until the signal is aborted; `onOpen` after each (re)connection. */
-export function follow(profile, { onEvent, onOpen, signal }) {
-  let source = null, timer = null, wait = FIRST_WAIT;
+/**
+ * Call `onEvent` for every event of a filter until the signal is aborted; `onOpen` after each
+ * (re)connection.
+ * @param {string} filter
+ * @param {{onEvent: (kind: string, data: any) => void, onOpen?: () => void, signal: AbortSignal}} options
+ */
+export function follow(filter, { onEvent, onOpen, signal }) {
+  let source = null,
+    timer = null,
+    wait = FIRST_WAIT;
   const open = () => {
-    source = new EventSource(api.eventsOf(profile));
-    source.addEventListener("open", () => { wait = FIRST_WAIT; onOpen?.(); });
-    for (const kind of KINDS) source.addEventListener(kind, event => onEvent(kind, JSON.parse(event.data)));
+    source = new EventSource(api.eventsOf(filter));
+    source.addEventListener("open", () => {
+      wait = FIRST_WAIT;
+      onOpen?.();
+    });
+    for (const kind of KINDS) {
+      source.addEventListener(kind, event => onEvent(kind, JSON.parse(event.data)));
+    }
     source.addEventListener("error", () => {
       ping();
       if (source.readyState !== EventSource.CLOSED) return;
@@ -21,7 +33,10 @@ export function follow(profile, { onEvent, onOpen, signal }) {
     });
   };
   open();
-  signal.addEventListener("abort", () => { clearTimeout(timer); source.close(); });
+  signal.addEventListener("abort", () => {
+    clearTimeout(timer);
+    source.close();
+  });
 }
 
 /** `run` at most once in this many milliseconds, and always after the last call. */
@@ -30,6 +45,9 @@ export function throttled(run, milliseconds, signal) {
   signal.addEventListener("abort", () => clearTimeout(timer));
   return () => {
     if (signal.aborted || timer !== null) return;
-    timer = setTimeout(() => { timer = null; run(); }, milliseconds);
+    timer = setTimeout(() => {
+      timer = null;
+      run();
+    }, milliseconds);
   };
 }

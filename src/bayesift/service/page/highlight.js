@@ -2,7 +2,8 @@
 
 import { h } from "./dom.js";
 
-const UNSPACED = "\\p{sc=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Mymr}\\p{sc=Khmr}\\u200b-\\u200d";
+const UNSPACED =
+  "\\p{sc=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Mymr}\\p{sc=Khmr}\\u200b-\\u200d";
 const WORD = new RegExp(`(?<run>[${UNSPACED}]+)|(?:(?![${UNSPACED}])[\\p{L}\\p{N}_]){2,}`, "gu");
 const UNIT = /.[\p{M}\u200b-\u200d]*/gsu;
 const LONGEST = 3; // n-grams of characters in scripts without spaces
@@ -18,16 +19,22 @@ export function markedText(text, words) {
 }
 
 /** The same for one line, such as a title; dotted names may break at dots. */
-export const markedLine = (text, words) => marked(text, weights(words)).flatMap(piece => (typeof piece === "string" ? breakable(piece) : piece));
+export const markedLine = (text, words) =>
+  marked(text, weights(words)).flatMap(piece =>
+    typeof piece === "string" ? breakable(piece) : piece,
+  );
 
-const breakable = text => text.split(NAME_BREAKS).flatMap(part => (/[._/]$/.test(part) ? [part, h("wbr")] : [part]));
+const breakable = text =>
+  text.split(NAME_BREAKS).flatMap(part => (/[._/]$/.test(part) ? [part, h("wbr")] : [part]));
 
 function marked(text, { find, strongest }) {
   const pieces = [];
   let end = 0;
   for (const match of text.matchAll(WORD)) {
     let at = match.index;
-    for (const [piece, weight] of match.groups.run ? shared(match[0], find) : [[match[0], find(match[0].toLowerCase())]]) {
+    for (const [piece, weight] of match.groups.run
+      ? shared(match[0], find)
+      : [[match[0], find(match[0].toLowerCase())]]) {
       if (weight && Math.abs(weight) >= LEVELS[0] * strongest) {
         pieces.push(text.slice(end, at), mark(piece, weight, strongest));
         end = at + piece.length;
@@ -44,7 +51,12 @@ function shared(run, find) {
   for (let length = 1; length <= LONGEST; length++) {
     for (let first = 0; first + length <= units.length; first++) {
       const part = units.slice(first, first + length);
-      const weight = find(part.map(([unit]) => unit).join("").replace(/[\u200b-\u200d]/gu, ""));
+      const weight = find(
+        part
+          .map(([unit]) => unit)
+          .join("")
+          .replace(/[\u200b-\u200d]/gu, ""),
+      );
       if (weight) for (const unit of part) unit[1] += weight / length;
     }
   }
@@ -54,33 +66,47 @@ function shared(run, find) {
 function mark(word, weight, strongest) {
   const level = LEVELS.filter(share => Math.abs(weight) >= share * strongest).length;
   const side = weight > 0 ? "for" : "against";
-  return h("mark", { class: `${side} level-${level}`, title: `evidence ${side}: ${signed(weight)}` }, word);
+  return h(
+    "mark",
+    { class: `${side} level-${level}`, title: `evidence ${side}: ${signed(weight)}` },
+    word,
+  );
 }
 
 export const signed = weight => `${weight < 0 ? "−" : "+"}${Math.abs(weight).toFixed(2)}`;
 
 /** Find the weight of a word of the text: by the forms the server names, else by a common prefix. */
 function weights(words) {
-  const exact = new Map(), beginnings = [];
+  const exact = new Map(),
+    beginnings = [];
   for (const { word, weight, forms } of words) {
     for (const form of forms ?? [word]) exact.set(form.toLowerCase(), weight);
     if (!forms && word.length > 3) beginnings.push([word.toLowerCase(), weight]);
   }
   const strongest = Math.max(...words.map(({ weight }) => Math.abs(weight)), 0);
-  const byBeginning = text => beginnings.find(([word]) => text.startsWith(word) && text.length - word.length <= 4)?.[1];
+  const byBeginning = text =>
+    beginnings.find(([word]) => text.startsWith(word) && text.length - word.length <= 4)?.[1];
   return { strongest, find: text => exact.get(text) ?? byBeginning(text) };
 }
 
 /** Paragraphs. Where most lines end only because the next word did not fit, the text flows again; lists and verses stay. */
 export function paragraphs(text) {
   const plain = text.replace(/\r\n?/g, "\n");
-  const blocks = plain.split(/\n[ \t]*\n|\n(?=[ \t]{2,})/).map(block => block.trim()).filter(block => block !== "");
+  const blocks = plain
+    .split(/\n[ \t]*\n|\n(?=[ \t]{2,})/)
+    .map(block => block.trim())
+    .filter(block => block !== "");
   return isWrapped(blocks) ? blocks.map(block => block.replace(/\s*\n\s*/g, " ")) : blocks;
 }
 
 function isWrapped(blocks) {
   const lines = blocks.map(block => block.split("\n"));
   const widest = Math.max(...lines.flat().map(line => line.length), 0);
-  const breaks = lines.flatMap(block => block.slice(0, -1).map((line, index) => line.length + block[index + 1].trim().search(/\s|$/)));
-  return widest <= WIDEST_WRAP && 2 * breaks.filter(reach => reach > widest - RAGGED).length >= breaks.length;
+  const breaks = lines.flatMap(block =>
+    block.slice(0, -1).map((line, index) => line.length + block[index + 1].trim().search(/\s|$/)),
+  );
+  return (
+    widest <= WIDEST_WRAP &&
+    2 * breaks.filter(reach => reach > widest - RAGGED).length >= breaks.length
+  );
 }

@@ -4,35 +4,60 @@ import { api, ping, Problem, reachable, session } from "./api.js";
 import { button, byId, h, notify, written } from "./dom.js";
 import { drawHeader } from "./header.js";
 import { openHelpByKey } from "./help.js";
-import { openOutbox, outcomes, sendNow } from "./outbox.js";
-import { conflictsView } from "./views/conflicts.js";
-import { documentView } from "./views/document.js";
-import { addDocumentsView } from "./views/add_documents.js";
-import { judgementsView } from "./views/judgements.js";
-import { wordsView } from "./views/words.js";
-import { newFilterView } from "./views/new_filter.js";
-import { overviewView } from "./views/overview.js";
-import { filtersView } from "./views/filters.js";
-import { reviewView } from "./views/review.js";
-import { signInView } from "./views/sign_in.js";
-import { topicsView } from "./views/topics.js";
-import { usersView } from "./views/users.js";
-import { newReviewView } from "./views/new_review.js";
-import { recordsView, recordView, reviewConflictsView } from "./views/records.js";
-import { reviewNumbersView, reviewSettingsView } from "./views/review_numbers.js";
-import { reviewsView } from "./views/reviews.js";
-import { screeningView } from "./views/screening.js";
+import { onOutcome, openOutbox, sendNow } from "./outbox.js";
+import { conflictsView } from "./views/filters/conflicts.js";
+import { documentView } from "./views/filters/document.js";
+import { addDocumentsView } from "./views/filters/add_documents.js";
+import { judgementsView } from "./views/filters/judgements.js";
+import { wordsView } from "./views/filters/words.js";
+import { newFilterView } from "./views/filters/new_filter.js";
+import { overviewView } from "./views/filters/overview.js";
+import { filtersView } from "./views/filters/list.js";
+import { queueView } from "./views/filters/queue.js";
+import { signInView } from "./views/common/sign_in.js";
+import { topicsView } from "./views/filters/topics.js";
+import { usersView } from "./views/common/users.js";
+import { newReviewView } from "./views/reviews/new_review.js";
+import { recordsView, recordView, reviewConflictsView } from "./views/reviews/records.js";
+import { reviewNumbersView, reviewSettingsView } from "./views/reviews/numbers.js";
+import { reviewsView } from "./views/reviews/list.js";
+import { screeningView } from "./views/reviews/screening.js";
 
-const VIEWS = { "": filtersView, reviews: reviewsView, "new-review": newReviewView, new: newFilterView, add: addDocumentsView, users: usersView };
+const VIEWS = {
+  "": filtersView,
+  reviews: reviewsView,
+  "new-review": newReviewView,
+  new: newFilterView,
+  add: addDocumentsView,
+  users: usersView,
+};
 const FILTER_VIEWS = {
-  review: reviewView, overview: overviewView, words: wordsView, topics: topicsView,
-  conflicts: conflictsView, judgements: judgementsView, document: documentView,
+  queue: queueView,
+  overview: overviewView,
+  words: wordsView,
+  topics: topicsView,
+  conflicts: conflictsView,
+  judgements: judgementsView,
+  document: documentView,
 };
 const REVIEW_VIEWS = {
-  screen: screeningView, records: recordsView, record: recordView, conflicts: reviewConflictsView,
-  numbers: reviewNumbersView, settings: reviewSettingsView,
+  screen: screeningView,
+  records: recordsView,
+  record: recordView,
+  conflicts: reviewConflictsView,
+  numbers: reviewNumbersView,
+  settings: reviewSettingsView,
 };
 const PING_EVERY = 4000;
+/** @type {(change: import("./outbox.js").Change) => string} */
+const judgement = ({ document: id }) => `Your judgement of document ${id}`;
+/** @type {Record<string, (change: import("./outbox.js").Change) => string>} */
+const NAMES = {
+  judge: judgement,
+  undo: judgement,
+  teach: ({ word }) => `The keyword “${word}”`,
+  decide: ({ record }) => `Your decision on record ${record}`,
+};
 
 let leaving = new AbortController();
 
@@ -40,13 +65,17 @@ let leaving = new AbortController();
 function place() {
   if (!location.hash) return [reviewsView, {}];
   const [first, name, view, about] = location.hash.replace(/^#\/?/, "").split("/").map(decode);
-  if (first === "filter") return [FILTER_VIEWS[view ?? "review"], { name, about }];
+  if (first === "filter") return [FILTER_VIEWS[view ?? "queue"], { name, about }];
   if (first === "review") return [REVIEW_VIEWS[view ?? "screen"], { id: name, about }];
   return [VIEWS[first], {}];
 }
 
 function decode(part) {
-  try { return decodeURIComponent(part); } catch { return part; }
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 async function show() {
@@ -69,29 +98,60 @@ async function show() {
   }
 }
 
+/**
+ * Show a view.
+ * @param {{title: string, node: Node, wide?: boolean}} view
+ * @param {string} address
+ * @param {AbortSignal} signal
+ */
 function put({ title, node, wide }, address, signal) {
-  if (signal.aborted || address !== location.hash) return; // the event that tells of a new address comes a moment after it
+  if (signal.aborted || address !== location.hash) return; // the event of a new address comes a moment after the change
   document.title = title ? `${title} · bayesift` : "bayesift";
   const main = byId("main");
   main.removeAttribute("aria-busy");
   main.className = wide ? "wide" : "";
   main.dataset.place = address;
   main.replaceChildren(node);
+  /** @type {HTMLElement | null} */
   const heading = main.querySelector("[data-focus]") ?? main.querySelector("h1");
   heading?.setAttribute("tabindex", heading.tabIndex >= 0 ? "0" : "-1");
   (heading ?? main).focus({ preventScroll: true });
   window.scrollTo(0, 0);
-  main.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  main
+    .querySelector(".tabs [aria-current]")
+    ?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
 function failure(problem, { name, about }) {
-  const missing = about === undefined ? `There is no filter “${name}”.` : `There is no document “${about}” of a filter “${name}”.`;
-  const known = problem.status === 404 && location.hash.startsWith("#/review/") ? "There is no such review or record." : problem.status === 404 && name !== undefined ? missing : problem.message;
-  const sentence = problem instanceof Problem ? known : "The page failed; see the console of the browser.";
+  const missing =
+    about === undefined
+      ? `There is no filter “${name}”.`
+      : `There is no document “${about}” of a filter “${name}”.`;
+  const known =
+    problem.status === 404 && location.hash.startsWith("#/review/")
+      ? "There is no such review or record."
+      : problem.status === 404 && name !== undefined
+        ? missing
+        : problem.message;
+  const sentence =
+    problem instanceof Problem ? known : "The page failed; see the console of the browser.";
   return {
     title: "Not shown",
-    node: h("section", { class: "empty" }, h("h1", {}, "This page cannot be shown"), h("p", {}, written(sentence)),
-      h("p", {}, button("Try again", {}, show), " ", h("a", { href: "#/reviews" }, "All reviews"), " ", h("a", { href: "#/" }, "All filters"))),
+    node: h(
+      "section",
+      { class: "empty" },
+      h("h1", {}, "This page cannot be shown"),
+      h("p", {}, written(sentence)),
+      h(
+        "p",
+        {},
+        button("Try again", {}, show),
+        " ",
+        h("a", { href: "#/reviews" }, "All reviews"),
+        " ",
+        h("a", { href: "#/" }, "All filters"),
+      ),
+    ),
   };
 }
 
@@ -99,18 +159,31 @@ function watchServer() {
   let timer = null;
   reachable.watch(there => {
     clearInterval(timer);
-    byId("banner").replaceChildren(...(there ? [] : [h("div", { class: "banner" },
-      h("p", {}, h("strong", {}, "The server does not answer. "), "Your judgements are kept in this browser and sent when it is back."),
-      button("Try now", {}, ping))]));
+    byId("banner").replaceChildren(
+      ...(there
+        ? []
+        : [
+            h(
+              "div",
+              { class: "banner" },
+              h(
+                "p",
+                {},
+                h("strong", {}, "The server does not answer. "),
+                "Your judgements, decisions and keywords are kept in this browser and sent when it is back.",
+              ),
+              button("Try now", {}, ping),
+            ),
+          ]),
+    );
     if (there) sendNow();
     else timer = setInterval(ping, PING_EVERY);
   });
 }
 
 function watchRefusals() {
-  outcomes.addEventListener("refused", ({ detail: { change, problem } }) => {
-    const what = change.kind === "teach" ? `The keyword “${change.word}”` : `Your judgement of document ${change.document}`;
-    notify(`${what} was not saved: ${problem.message}`, { kind: "failed" });
+  onOutcome("refused", ({ change, problem }) => {
+    notify(`${NAMES[change.kind](change)} was not saved: ${problem.message}`, { kind: "failed" });
   });
 }
 
@@ -125,7 +198,7 @@ async function signInByLink() {
 
 async function begin() {
   try {
-    if (!await signInByLink()) await api.resume();
+    if (!(await signInByLink())) await api.resume();
   } catch (problem) {
     if (problem.status !== 401) console.warn(problem.message);
   }

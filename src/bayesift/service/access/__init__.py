@@ -1,0 +1,1 @@
+"""Access to the service: users, tokens and sessions."""

@@ -1,0 +1,244 @@
+"""Access: who is calling, what they may do, how often they may ask.
+
+A token is 256 random bits. The database holds only its SHA-256: a random token cannot be guessed,
+so a slow password hash would add nothing and cost every request. A session is a second such token
+in a cookie, with a third one (CSRF) that the page sends with every request that changes something
+and that another site cannot read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import math
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Literal
+from urllib.parse import urlsplit
+
+from fastapi import Depends, Request
+
+from bayesift.service.db.database import Store
+from bayesift.service.db.tables import SessionRow
+from bayesift.service.errors import BusyError, NotAllowedError, UnknownCallerError
+from bayesift.service.live import now
+
+if TYPE_CHECKING:
+    from bayesift.service.runtime import Service
+
+COOKIE = "bayesift_session"
+CSRF_HEADER = "X-CSRF-Token"
+Role = Literal["reader", "reviewer", "admin"]
+ROLES: tuple[Role, ...] = ("reader", "reviewer", "admin")
+FIRST_ADMIN = "admin"
+_FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_MAX_BUCKETS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A user with a role."""
+
+    name: str
+    role: Role
+
+    def may(self, role: Role) -> bool:
+        """Return whether they have this role or a higher one."""
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserSession:
+    """A browser session of a person."""
+
+    person: Person
+    csrf: str
+    until: str
+
+
+def digest(token: str) -> str:
+    """Return the SHA-256 of a token, in hexadecimal."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def new_token() -> str:
+    """Return 256 random bits as text."""
+    return secrets.token_urlsafe(32)
+
+
+class People:
+    """Users and sessions of a store, held in memory because every request looks them up."""
+
+    def __init__(self, store: Store, *, session_hours: float) -> None:
+        self._store = store
+        self._session_hours = session_hours
+        self.reload()
+
+    def reload(self) -> None:
+        """Read users and sessions again, after a change."""
+        with self._store.reading() as read:
+            users, sessions = read.users(), read.sessions()
+        self._by_token = {user.token: Person(user.name, user.role) for user in users}  # type: ignore[arg-type]
+        names = {person.name: person for person in self._by_token.values()}
+        self._sessions = {
+            row.key: BrowserSession(names[row.user], row.csrf, row.until)
+            for row in sessions
+            if row.user in names
+        }
+
+    def of_token(self, token: str) -> Person | None:
+        """Return the owner of a token."""
+        return self._by_token.get(digest(token))
+
+    def of_cookie(self, cookie: str) -> BrowserSession | None:
+        """Return the session of a cookie; None when it has expired."""
+        session = self._sessions.get(digest(cookie))
+        return None if session is None or session.until < now() else session
+
+    def new_session(self, person: Person) -> tuple[str, SessionRow]:
+        """Create a cookie, and the row to store."""
+        cookie = new_token()
+        until = datetime.now(UTC) + timedelta(hours=self._session_hours)
+        row = SessionRow(
+            digest(cookie), person.name, new_token(), until.isoformat(timespec="microseconds")
+        )
+        return cookie, row
+
+    def has(self, name: str) -> bool:
+        """Return whether a user has this name."""
+        return name in self.names
+
+    @property
+    def names(self) -> set[str]:
+        """The names of all users."""
+        return {person.name for person in self._by_token.values()}
+
+
+def is_from_this_machine(request: Request) -> bool:
+    """Return whether a request came from a browser on this machine.
+
+    The peer and the name it asked for are loopback, so that no other site is answered under a name
+    of its own (DNS rebinding), the page that sent it has the same origin, and no proxy passed it
+    on.
+    """
+    host = request.headers.get("host", "")
+    origin = request.headers.get("origin")
+    return (
+        request.client is not None
+        and _is_loopback(request.client.host)
+        and _is_loopback(urlsplit(f"//{host}").hostname or "")
+        and (origin == f"http://{host}" if request.method not in _SAFE_METHODS else origin is None)
+        and request.scope.get("http_version") != "1.0"  # what nginx speaks to a service by default
+        and not any(name in request.headers for name in _FORWARDED)
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class RateLimit:
+    """A token bucket of size `burst` for each name."""
+
+    def __init__(
+        self, per_second: float, burst: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._per_second = per_second
+        self._burst = burst
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def spend(self, name: str) -> None:
+        """Count one request; raise BusyError when the bucket is empty."""
+        with self._lock:
+            now = self._clock()
+            left, since = self._buckets.pop(name, (float(self._burst), now))
+            left = min(self._burst, left + (now - since) * self._per_second)
+            self._buckets[name] = (left - 1 if left >= 1 else left, now)
+            if len(self._buckets) > _MAX_BUCKETS:
+                self._buckets.popitem(last=False)
+        if left < 1:
+            seconds = max(1, math.ceil((1 - left) / self._per_second))
+            raise BusyError("too many requests; try again later", seconds=seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The person who sent a request, and the CSRF token of their session if they have one."""
+
+    person: Person
+    csrf: str | None
+
+
+def identify(service: Service, request: Request) -> Caller:
+    """Identify the caller by token or by session.
+
+    An address that sends many wrong tokens must wait.
+    """
+    authorization = request.headers.get("authorization")
+    if authorization is None:
+        return _by_cookie(service.people, request)
+    try:
+        caller = _by_token(service.people, authorization)
+        service.first_start_until = 0.0
+        return caller
+    except UnknownCallerError:
+        service.wrong_tokens.spend("" if request.client is None else request.client.host)
+        raise
+
+
+async def authenticate(request: Request) -> Caller:
+    """Identify the caller, and count the request. All of it is in memory."""
+    service: Service = request.app.state.service
+    caller = identify(service, request)
+    service.requests.spend(caller.person.name)
+    return caller
+
+
+TheCaller = Annotated[Caller, Depends(authenticate)]
+
+
+def _by_token(people: People, authorization: str) -> Caller:
+    scheme, _, token = authorization.partition(" ")
+    person = people.of_token(token.strip()) if scheme.lower() == "bearer" else None
+    if person is None:
+        raise UnknownCallerError("the token is not valid")
+    return Caller(person, None)
+
+
+def _by_cookie(people: People, request: Request) -> Caller:
+    session = people.of_cookie(request.cookies.get(COOKIE, ""))
+    if session is None:
+        raise UnknownCallerError("sign in with a token")
+    if request.method not in _SAFE_METHODS:
+        given = request.headers.get(CSRF_HEADER, "").encode()
+        if not hmac.compare_digest(given, session.csrf.encode()):
+            raise NotAllowedError(f"the header {CSRF_HEADER} does not belong to this session")
+    return Caller(session.person, session.csrf)
+
+
+def at_least(role: Role) -> Callable[[Caller], Awaitable[Person]]:
+    """Create a dependency that requires this role or a higher one."""
+
+    async def person(caller: TheCaller) -> Person:
+        if not caller.person.may(role):
+            raise NotAllowedError(f"this needs the role {role}; yours is {caller.person.role}")
+        return caller.person
+
+    return person
+
+
+Reader = Annotated[Person, Depends(at_least("reader"))]
+Reviewer = Annotated[Person, Depends(at_least("reviewer"))]
+Admin = Annotated[Person, Depends(at_least("admin"))]

@@ -1,0 +1,1 @@
+"""Filters: they watch a stream of documents and retrieve what people find relevant."""

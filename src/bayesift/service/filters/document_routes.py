@@ -1,0 +1,192 @@
+"""Routes that add documents (one, a batch, a stream of JSON lines) and delete old texts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+
+from fastapi import APIRouter, Request
+from pydantic import ValidationError
+
+from bayesift.errors import DataError
+from bayesift.filtering import Retrieved
+from bayesift.records import Document
+from bayesift.service.access.callers import Admin, Person, Reviewer
+from bayesift.service.errors import TooLargeError
+from bayesift.service.files import FILE_BODY
+from bayesift.service.filters import operations
+from bayesift.service.filters.schemas import (
+    BatchIn,
+    DocumentIn,
+    FileDocument,
+    FileDocumentsOut,
+    ObservedOut,
+    RetentionIn,
+    RetentionOut,
+    RetrievalOut,
+)
+from bayesift.service.reviews.uploads import read_documents
+from bayesift.service.runtime import Service, TheService
+from bayesift.service.schemas import FileName
+
+router = APIRouter(prefix="/api", tags=["documents"])
+
+STREAM = "/api/documents/stream"
+_MAX_RETRIEVED = 10_000  # in one answer
+_LINES = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/x-ndjson": {
+                "schema": {"type": "string", "description": "One document per line."}
+            }
+        },
+    }
+}
+
+
+@router.post("/documents")
+async def add_document(body: DocumentIn, person: Reviewer, service: TheService) -> ObservedOut:
+    """Add a document."""
+    return await _observe(service, person, [body], ObservedOut(retrieved=[]))
+
+
+@router.post("/documents/batch")
+async def add_documents(body: BatchIn, person: Reviewer, service: TheService) -> ObservedOut:
+    """Add documents; if one is invalid, none is added."""
+    most = service.settings.max_batch
+    if len(body.documents) > most:
+        raise TooLargeError(
+            f"at most {most:,} documents at once, got {len(body.documents):,}; or use {STREAM}"
+        )
+    return await _observe(service, person, body.documents, ObservedOut(retrieved=[]))
+
+
+@router.post("/documents/stream", openapi_extra=_LINES)
+async def add_stream(request: Request, person: Reviewer, service: TheService) -> ObservedOut:
+    """Add documents from JSON lines; those before an invalid line are added."""
+    total = ObservedOut(retrieved=[])
+    waiting: list[DocumentIn] = []
+    number = 0
+    try:
+        async for line in _lines(request, 4 * service.settings.max_text + 10_000):
+            number += 1
+            if line.strip():
+                waiting.append(_parsed(line, service))
+            if len(waiting) >= service.settings.chunk:
+                await _observe(service, person, waiting, total)
+                waiting = []
+    except DataError as error:
+        await _observe(service, person, waiting, total)
+        kind = type(error) if isinstance(error, TooLargeError) else DataError
+        raise kind(
+            f"line {number}: {error}; {total.accepted:,} documents before it were added"
+        ) from error
+    return await _observe(service, person, waiting, total)
+
+
+@router.post("/documents/read", openapi_extra=FILE_BODY)
+async def read_file(
+    name: FileName, request: Request, person: Reviewer, service: TheService
+) -> FileDocumentsOut:
+    """Read a file of records, a table or a text into documents, which can then be added.
+
+    Nothing is added yet.
+    """
+    content = await request.body()
+    corpus = await service.share(object(), partial(read_documents, name, content))
+    return FileDocumentsOut(
+        documents=[
+            FileDocument(id=each.id[:200], title=each.title[:2_000], text=each.text)
+            for each in corpus
+        ],
+        rejected=[f"line {problem.line} {problem.message}" for problem in corpus.problems],
+        notes=[str(replace(note, option=None)) for note in corpus.notes],
+    )
+
+
+@router.post("/retention")
+async def purge(body: RetentionIn, person: Admin, service: TheService) -> RetentionOut:
+    """Delete titles and texts of old documents; what was learned from them stays."""
+    if (body.before is None) == (body.keep is None):
+        raise DataError("give one of before and keep")
+    before = None if body.before is None else utc_time(body.before)
+    n = await service.do(person, lambda unit: operations.purge(unit, before=before, keep=body.keep))
+    return RetentionOut(purged=n)
+
+
+async def _observe(
+    service: Service, person: Person, documents: Sequence[DocumentIn], total: ObservedOut
+) -> ObservedOut:
+    """Add documents, one transaction per chunk, and count them in the total."""
+    given = [_checked(document, service) for document in documents]
+    sources = [document.source for document in documents]
+    size = service.settings.chunk
+    for start in range(0, len(given), size):
+        part = slice(start, start + size)
+        act = partial(operations.observe, documents=given[part], sources=sources[part])
+        observed = await service.do(person, act, queue="documents")
+        service.metrics.documents.inc(observed.accepted)
+        service.metrics.duplicates.inc(observed.duplicates)
+        service.metrics.retrieved.inc(len(observed.retrieved))
+        total.accepted += observed.accepted
+        total.duplicates += observed.duplicates
+        room = _MAX_RETRIEVED - len(total.retrieved)
+        total.more = total.more or len(observed.retrieved) > room
+        total.retrieved += [_shown(event) for event in observed.retrieved[:room]]
+    return total
+
+
+def _checked(document: DocumentIn, service: Service) -> Document:
+    most = service.settings.max_text
+    if len(document.text) > most:
+        raise TooLargeError(
+            f"document {document.id!r} has more than the {most:,} characters allowed"
+        )
+    return Document(document.id, document.text, title=document.title)
+
+
+def _shown(event: Retrieved) -> RetrievalOut:
+    return RetrievalOut(
+        filter=event.profile,
+        document=event.id,
+        why=event.why,
+        probability=event.probability,
+        gain=event.gain,
+    )
+
+
+async def _lines(request: Request, most: int) -> AsyncIterator[bytes]:
+    """Yield the lines of a request body, as they arrive."""
+    rest = b""
+    async for piece in request.stream():
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            yield line
+        if len(rest) > most:
+            raise TooLargeError(f"a line has more than the {most:,} bytes allowed")
+    if rest:
+        yield rest
+
+
+def _parsed(line: bytes, service: Service) -> DocumentIn:
+    try:
+        document = DocumentIn.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        field = ".".join(map(str, first["loc"]))
+        raise DataError(f"{field}: {first['msg']}" if field else first["msg"]) from error
+    _checked(document, service)
+    return document
+
+
+def utc_time(text: str) -> str:
+    """Return a date or time as the log writes it; UTC unless it has a time zone."""
+    try:
+        given = datetime.fromisoformat(text)
+        zoned = given.replace(tzinfo=UTC) if given.tzinfo is None else given.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise DataError(f"not a date or time (ISO 8601): {text!r:.60}") from None
+    return zoned.isoformat(timespec="microseconds")

@@ -1,0 +1,385 @@
+// How far a review is, the flow of records, agreement, exports; and its settings.
+
+import { api, mayDo } from "../../api.js";
+import { learningCurve, stoppingGauge } from "../../charts.js";
+import { attempt, button, field, h, openDialog, written } from "../../dom.js";
+import { capital, count, duration, percent } from "../../format.js";
+import { framedReview } from "./frame.js";
+
+const FORMATS = [
+  ["ris", "RIS (EndNote, Zotero, Rayyan)"],
+  ["csv", "CSV"],
+  ["xlsx", "Excel"],
+  ["bib", "BibTeX"],
+];
+const PARTS = [
+  ["", "all records"],
+  ["only=included", "included"],
+  ["only=included&only=maybe", "included and maybe"],
+  ["only=excluded", "excluded"],
+  ["only=open", "not yet decided"],
+];
+
+export async function reviewNumbersView({ id }, signal) {
+  const [review, numbers] = await Promise.all([api.review(id, signal), api.statistics(id, signal)]);
+  const { progress } = review;
+  const figures = [
+    ["records", progress.records],
+    ["included", progress.included],
+    ["maybe", progress.maybe],
+    ["excluded", progress.excluded],
+    ["not yet decided", progress.open],
+  ];
+  return framedReview(
+    review,
+    "numbers",
+    h(
+      "div",
+      {},
+      h(
+        "section",
+        { class: "card" },
+        h("h2", {}, "What is left"),
+        progress.gauge.left !== null && stoppingGauge(progress.gauge),
+        h("p", {}, `${capital(progress.gauge.sentence)}.`),
+        readingCosts(progress.gauge),
+        review.stopped !== null &&
+          h("p", {}, h("strong", {}, "Stopped: "), written(review.stopped)),
+        mayDo("reviewer") && stopButton(review),
+      ),
+      h(
+        "dl",
+        { class: "tiles" },
+        figures.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, count(value)))),
+      ),
+      h(
+        "div",
+        { class: "two" },
+        h(
+          "section",
+          { class: "card" },
+          h("h2", {}, "Flow of records (PRISMA)"),
+          h(
+            "div",
+            { class: "flow-frame", tabindex: "0", role: "group", "aria-label": "Flow diagram" },
+            h("img", {
+              class: "flow",
+              src: api.reviewFile(id, "flow.svg"),
+              alt: flowWords(numbers.flow),
+            }),
+          ),
+          h(
+            "p",
+            {},
+            h("a", { href: api.reviewFile(id, "flow.svg"), download: "" }, "Download as SVG"),
+          ),
+        ),
+        h(
+          "div",
+          { class: "stack" },
+          exportCard(id),
+          reviewersCard(numbers),
+          numbers.agreement.map(agreementCard),
+        ),
+      ),
+      numbers.curve.length > 1 &&
+        h(
+          "section",
+          { class: "card" },
+          h("h2", {}, "Finds and recall"),
+          learningCurve(
+            numbers.curve.map(([judged, relevant]) => ({ judged, relevant })),
+            signal,
+            {
+              noun: "record",
+              whole:
+                progress.gauge.left === null ? null : progress.gauge.found + progress.gauge.left,
+            },
+          ),
+        ),
+      h(
+        "section",
+        { class: "card" },
+        h("h2", {}, "For the methods section"),
+        h("p", { class: "query methods" }, numbers.methods),
+        copyButton(numbers.methods),
+      ),
+    ),
+  );
+}
+
+const flowWords = flow =>
+  `${count(flow.records)} records, ${count(flow.screened)} screened, ${count(flow.included)} included`;
+
+/** What it costs to be surer that the recall is reached. */
+function readingCosts({ recall, more_reading }) {
+  const costs = more_reading.map(
+    ({ probability, records }) => `${count(records)} for ${percent(probability)}`,
+  );
+  return (
+    costs.length > 0 &&
+    h(
+      "p",
+      { class: "soft" },
+      `To be surer of ${percent(recall)} recall, records to read without a find: ${costs.join(", ")}.`,
+    )
+  );
+}
+
+function stopButton(review) {
+  if (review.stopped !== null) {
+    return button("Go on screening", {}, () =>
+      attempt(() => api.resumeReview(review.id), { failed: "Not done", then: reload }),
+    );
+  }
+  return button("Stop screening …", {}, () => {
+    const reason = h("textarea", { rows: "3", required: true, maxlength: "2000" });
+    const submit = event => {
+      event.preventDefault();
+      dialog.close();
+      attempt(() => api.stopReview(review.id, reason.value.trim()), {
+        done: "The screening is stopped.",
+        failed: "Not stopped",
+        then: reload,
+      });
+    };
+    const dialog = openDialog(
+      "Stop screening",
+      h("p", {}, review.progress.gauge.sentence),
+      h(
+        "form",
+        { on: { submit } },
+        field(
+          "Why do you stop here?",
+          reason,
+          "It goes into the methods paragraph and the audit trail.",
+        ),
+        h(
+          "p",
+          { class: "row" },
+          h("button", { type: "submit", class: "primary" }, "Stop"),
+          button("Cancel", {}, () => dialog.close()),
+        ),
+      ),
+    );
+  });
+}
+
+const reload = async () => {
+  window.dispatchEvent(new HashChangeEvent("hashchange"));
+};
+
+function exportCard(id) {
+  const format = h(
+    "select",
+    {},
+    FORMATS.map(([key, name]) => h("option", { value: key }, name)),
+  );
+  const part = h(
+    "select",
+    {},
+    PARTS.map(([key, name]) => h("option", { value: key }, name)),
+  );
+  const link = h("a", { class: "button primary", download: "" }, "Download");
+  const update = () =>
+    link.setAttribute(
+      "href",
+      `${api.reviewFile(id, `records.${format.value}`)}${part.value && `?${part.value}`}`,
+    );
+  for (const input of [format, part]) input.addEventListener("change", update);
+  update();
+  return h(
+    "section",
+    { class: "card" },
+    h("h2", {}, "Export"),
+    h("div", { class: "pair" }, field("Format", format), field("Records", part)),
+    h("p", {}, link),
+    h(
+      "p",
+      { class: "row" },
+      h("a", { href: api.reviewFile(id, "audit.csv"), download: "" }, "Audit trail (CSV)"),
+      h(
+        "a",
+        { href: api.reviewFile(id, "project.zip"), download: "" },
+        "Project for the command line",
+      ),
+    ),
+  );
+}
+
+const reviewersCard = ({ reviewers }) =>
+  h(
+    "section",
+    { class: "card" },
+    h("h2", {}, "Reviewers"),
+    reviewers.length
+      ? h(
+          "ul",
+          { class: "rows" },
+          reviewers.map(each =>
+            h(
+              "li",
+              {},
+              h("span", { class: "grow" }, written(each.name)),
+              h(
+                "span",
+                { class: "soft" },
+                [
+                  `${count(each.decisions)} decided`,
+                  `${percent(each.not_excluded)} not excluded`,
+                  each.median_seconds !== null &&
+                    `${each.median_seconds.toFixed(0)} s each, ${duration(each.hours)} in all`,
+                  each.waiting_for_others > 0 &&
+                    `waits for others: ${count(each.waiting_for_others)}`,
+                  each.others_waiting > 0 && `others wait: ${count(each.others_waiting)}`,
+                ]
+                  .filter(Boolean)
+                  .join(", "),
+              ),
+            ),
+          ),
+        )
+      : h("p", { class: "soft" }, "Nobody has decided yet."),
+  );
+
+const agreementCard = found =>
+  h(
+    "section",
+    { class: "card" },
+    h("h2", {}, found.stage === "abstract" ? "Agreement" : "Agreement on full texts"),
+    h(
+      "dl",
+      { class: "counts" },
+      [
+        ["records", count(found.records)],
+        ["same", share(found.agreement)],
+        ["kappa", number(found.kappa)],
+        ["AC1", number(found.ac1)],
+        ["alpha", number(found.alpha)],
+      ].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+    ),
+  );
+
+const share = value => (value === null ? "–" : percent(value));
+const number = value => (value === null ? "–" : value.toFixed(2));
+
+function copyButton(text) {
+  const copy = button("Copy", {}, async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      copy.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(document.querySelector(".methods"));
+    }
+  });
+  return h("p", {}, copy);
+}
+
+export async function reviewSettingsView({ id }, signal) {
+  const review = await api.review(id, signal);
+  const inputs = settingsInputs(review);
+  const name = h("input", {
+    required: true,
+    maxlength: "100",
+    autocomplete: "off",
+    value: review.name,
+  });
+  const save = event => {
+    event.preventDefault();
+    attempt(() => api.changeReview(id, { name: name.value.trim(), settings: settingsOf(inputs) }), {
+      done: "Saved.",
+      failed: "Not saved",
+      then: reload,
+    });
+  };
+  const remove = () =>
+    attempt(() => api.deleteReview(id), {
+      done: `“${review.name}” is deleted; it can be restored for 30 days.`,
+      failed: "Not deleted",
+      then: async () => {
+        location.hash = "#/reviews";
+      },
+    });
+  return framedReview(
+    review,
+    "settings",
+    h(
+      "div",
+      { class: "narrow" },
+      h(
+        "form",
+        { class: "card form", on: { submit: save } },
+        field("Name", name),
+        settingsFields(inputs),
+        h("p", {}, h("button", { type: "submit", class: "primary" }, "Save")),
+      ),
+      h(
+        "section",
+        { class: "card" },
+        h("h2", {}, "Delete"),
+        h("p", { class: "soft" }, "The review can be restored for 30 days."),
+        button("Delete this review", { class: "danger" }, remove),
+      ),
+    ),
+  );
+}
+
+/** The inputs of what is looked for and how it is screened. */
+export function settingsInputs({
+  query = "",
+  criteria = "",
+  reasons = [],
+  reviewers_per_record = 1,
+  full_texts = false,
+} = {}) {
+  const inputs = {
+    query: h("textarea", { rows: "2", maxlength: "5000" }),
+    criteria: h("textarea", { rows: "4", maxlength: "20000" }),
+    reasons: h("textarea", { rows: "4" }),
+    double: h("input", { type: "checkbox", id: "double", checked: reviewers_per_record === 2 }),
+    fullTexts: h("input", { type: "checkbox", id: "full-texts", checked: full_texts }),
+  };
+  [inputs.query.value, inputs.criteria.value, inputs.reasons.value] = [
+    query,
+    criteria,
+    reasons.join("\n"),
+  ];
+  return inputs;
+}
+
+export const settingsFields = inputs => [
+  field(
+    "What are you looking for?",
+    inputs.query,
+    "Words or a sentence. Records are ranked by it before the first decision.",
+  ),
+  field("Inclusion criteria", inputs.criteria, "One per line; shown beside every record."),
+  field("Reasons to exclude", inputs.reasons, "One per line; chosen by number while screening."),
+  h(
+    "p",
+    { class: "check" },
+    inputs.double,
+    h(
+      "label",
+      { for: "double" },
+      "Two reviewers decide on every record, blind until both have decided",
+    ),
+  ),
+  h(
+    "p",
+    { class: "check" },
+    inputs.fullTexts,
+    h("label", { for: "full-texts" }, "Screen full texts after titles and abstracts"),
+  ),
+];
+
+export const settingsOf = ({ query, criteria, reasons, double, fullTexts }) => ({
+  query: query.value.trim(),
+  criteria: criteria.value.trim(),
+  reasons: reasons.value
+    .split("\n")
+    .map(line => line.trim())
+    .filter(Boolean),
+  reviewers_per_record: double.checked ? 2 : 1,
+  full_texts: fullTexts.checked,
+});

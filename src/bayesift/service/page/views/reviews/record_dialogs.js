@@ -1,0 +1,205 @@
+// What people say about a record in a dialog: the reason of an exclusion, notes, tags, the full text, the same publication.
+
+import { api } from "../../api.js";
+import { button, field, h, newest, notify, openDialog, written } from "../../dom.js";
+import { byline } from "./record_parts.js";
+
+const FOUND = 8;
+const UNTOLD = new Set([
+  "about",
+  "after",
+  "among",
+  "and",
+  "between",
+  "during",
+  "for",
+  "from",
+  "into",
+  "over",
+  "the",
+  "under",
+  "with",
+  "without",
+]);
+
+/** Ask for the reason of an exclusion; numbers choose one of the list. */
+export function askReason(reasons, exclude) {
+  const other = h("input", { maxlength: "200", autocomplete: "off" });
+  const choose = reason => {
+    dialog.close();
+    exclude([reason]);
+  };
+  const submit = event => {
+    event.preventDefault();
+    if (other.value.trim()) choose(other.value.trim());
+  };
+  const dialog = openDialog(
+    "Why is it excluded?",
+    h(
+      "ol",
+      { class: "reasons" },
+      reasons.map((reason, index) =>
+        h(
+          "li",
+          {},
+          button([h("kbd", {}, String(index + 1)), " ", reason], {}, () => choose(reason)),
+        ),
+      ),
+    ),
+    h(
+      "form",
+      { on: { submit } },
+      field("Another reason", other),
+      actions("Exclude", () => dialog.close()),
+    ),
+  );
+  dialog.addEventListener("keydown", event => {
+    const reason = event.target === other ? undefined : reasons[Number(event.key) - 1];
+    if (reason !== undefined) {
+      event.preventDefault();
+      choose(reason);
+    }
+  });
+  dialog.querySelector("button, input")?.focus();
+}
+
+export const askNote = (review, record, send) =>
+  askText(
+    record,
+    "Note",
+    h("textarea", { maxlength: "2000", rows: "4" }),
+    "",
+    text => text && send(() => api.note(review.id, record.id, text)),
+  );
+
+export const askTags = (review, record, send) =>
+  askText(
+    record,
+    "Tags, separated by commas",
+    h("input", { maxlength: "2000", autocomplete: "off" }),
+    record.tags.join(", "),
+    text =>
+      send(() =>
+        api.setTags(
+          review.id,
+          record.id,
+          text
+            .split(",")
+            .map(tag => tag.trim())
+            .filter(Boolean),
+        ),
+      ),
+  );
+
+export const askFullText = (review, record, send) =>
+  askText(
+    record,
+    "Full text",
+    h("input", { maxlength: "500", autocomplete: "off" }),
+    record.full_text,
+    text => send(() => api.setFullText(review.id, record.id, text)),
+    "A link, or the name of the file that your team keeps.",
+  );
+
+function askText(record, label, input, value, send, hint) {
+  input.value = value;
+  const submit = event => {
+    event.preventDefault();
+    dialog.close();
+    send(input.value.trim());
+  };
+  const dialog = openDialog(
+    `Record ${record.id}`,
+    h(
+      "form",
+      { on: { submit } },
+      field(label, input, hint),
+      actions("Save", () => dialog.close()),
+    ),
+  );
+  input.focus();
+}
+
+const actions = (label, cancel) =>
+  h(
+    "p",
+    { class: "row" },
+    h("button", { type: "submit", class: "primary" }, label),
+    button("Cancel", {}, cancel),
+  );
+
+/** Search for another record of the same publication, and join it. */
+export function askJoin(review, record, send) {
+  const search = h("input", { autocomplete: "off" });
+  search.value = tellingWords(record.reference.title);
+  const list = h("ul", { class: "rows found", "aria-live": "polite" });
+  const join = other => {
+    dialog.close();
+    send(async () => {
+      const joined = await api.join(review.id, record.id, [other]);
+      notify(`Records ${record.id} and ${other} are one publication now; “Split” undoes it.`);
+      return joined;
+    });
+  };
+  const choice = row =>
+    h(
+      "li",
+      {},
+      h(
+        "span",
+        { class: "grow" },
+        written(row.title || "(no title)"),
+        h("br"),
+        h(
+          "span",
+          { class: "soft" },
+          written([row.authors, row.journal, row.year].filter(Boolean).join(", ")),
+        ),
+      ),
+      button("Join", { "aria-label": `Join record ${row.id}` }, () => join(row.id)),
+    );
+  const found = () =>
+    api
+      .records(review.id, { search: search.value, limit: FOUND + 1 })
+      .catch(problem => ({ problem }));
+  const refresh = newest(found, ({ records, problem }) => {
+    const others = records?.filter(({ id }) => id !== record.id).slice(0, FOUND) ?? [];
+    const none = h(
+      "li",
+      { class: problem ? "error" : "soft" },
+      problem?.message ?? "No other record holds all these words; try fewer.",
+    );
+    list.replaceChildren(...(others.length ? others.map(choice) : [none]));
+  });
+  let timer = null;
+  search.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(refresh, 250);
+  });
+  const dialog = openDialog(
+    "Which record is the same publication?",
+    h(
+      "p",
+      { class: "soft" },
+      written(record.reference.title || "(no title)"),
+      h("br"),
+      written(byline(record.reference)),
+    ),
+    field("Search titles, abstracts, authors, DOIs", search),
+    list,
+    h(
+      "p",
+      {},
+      button("Cancel", {}, () => dialog.close()),
+    ),
+  );
+  search.focus();
+  refresh();
+}
+
+/** The first words of a title that tell something. */
+export const tellingWords = title =>
+  (title.match(/[\p{L}\p{N}]{3,}/gu) ?? [])
+    .filter(word => !UNTOLD.has(word.toLowerCase()))
+    .slice(0, 4)
+    .join(" ");

@@ -1,0 +1,129 @@
+// A bibliographic record on the page: title, authors, where it appeared, links, abstract, notes, decisions.
+
+import { h, when, written } from "../../dom.js";
+import { percent } from "../../format.js";
+import { markedLine, markedText } from "../../highlight.js";
+
+export const VERDICTS = { included: "included", excluded: "excluded", maybe: "maybe" };
+export const STATUS = {
+  open: "not yet decided",
+  waiting: "waits for a second reviewer",
+  conflict: "conflict",
+  included: "included",
+  excluded: "excluded",
+  maybe: "maybe",
+};
+const SIDE = { included: "for", excluded: "against" };
+
+export const statusTag = status =>
+  h("span", { class: `standing ${SIDE[status] ?? ""}` }, STATUS[status]);
+
+/** Title, source, links and abstract, which may be folded away; `words` are marked. */
+export function recordText(record, words = [], { folded = false } = {}) {
+  const { reference } = record;
+  const text = h(
+    "div",
+    { class: "text" },
+    reference.abstract
+      ? markedText(reference.abstract, words)
+      : h("p", { class: "soft" }, "No abstract."),
+  );
+  return [
+    h(
+      "p",
+      { class: "meta" },
+      h("span", {}, `Record ${record.id}`),
+      h("span", {}, `rank ${record.rank}`),
+      h(
+        "span",
+        { title: "How probable it is that the record is relevant, by the decisions so far" },
+        `${percent(record.probability)} likely relevant`,
+      ),
+      record.status !== "open" && statusTag(record.status),
+      record.tags.map(tag => h("span", { class: "tag" }, written(tag))),
+    ),
+    h(
+      "h2",
+      { tabindex: "-1" },
+      reference.title ? markedLine(reference.title, words) : "(no title)",
+    ),
+    h("p", { class: "byline" }, written(byline(reference))),
+    h("p", { class: "links row" }, links(reference), fullText(record.full_text)),
+    folded ? h("details", {}, h("summary", {}, "Abstract"), text) : text,
+    reference.keywords.length > 0 &&
+      h("p", { class: "soft" }, "Keywords: ", written(reference.keywords.join("; "))),
+  ];
+}
+
+export function byline(reference) {
+  const authors =
+    reference.authors.slice(0, 6).join("; ") + (reference.authors.length > 6 ? " et al." : "");
+  const issue = [reference.volume, reference.issue && `(${reference.issue})`]
+    .filter(Boolean)
+    .join("");
+  const where = [reference.journal, reference.year, issue, reference.pages]
+    .filter(Boolean)
+    .join(", ");
+  return [authors, where].filter(Boolean).join(" · ");
+}
+
+const outside = (href, text) =>
+  h("a", { href, target: "_blank", rel: "noreferrer noopener" }, text);
+const isLink = text => /^https?:\/\//i.test(text);
+
+const fullText = place =>
+  place &&
+  (isLink(place) ? outside(place, "Full text") : h("span", {}, "Full text: ", written(place)));
+
+function links({ doi, pmid, url }) {
+  return [
+    doi &&
+      outside(`https://doi.org/${doi.split("/").map(encodeURIComponent).join("/")}`, `doi:${doi}`),
+    pmid &&
+      /^\d+$/.test(pmid) &&
+      outside(`https://pubmed.ncbi.nlm.nih.gov/${pmid}/`, `PubMed ${pmid}`),
+    isLink(url) && outside(url, "Full text or source"),
+  ];
+}
+
+/** What people decided and noted, as far as it is not blind. */
+export function recordHistory(record) {
+  const hidden =
+    record.hidden > 0 &&
+    h("p", { class: "soft" }, "Another reviewer has decided; you see it when you have.");
+  return h(
+    "div",
+    { class: "history" },
+    record.decisions.length > 0 &&
+      h(
+        "ul",
+        { class: "rows" },
+        record.decisions.map(decision =>
+          h(
+            "li",
+            {},
+            h("span", { class: `standing ${SIDE[decision.verdict] ?? ""}` }, decision.verdict),
+            h(
+              "span",
+              { class: "grow" },
+              written(decision.by),
+              decision.resolved ? " resolved the conflict" : "",
+              decision.reasons.length > 0 &&
+                h("span", { class: "soft" }, ` · ${decision.reasons.join("; ")}`),
+            ),
+            when(decision.at),
+          ),
+        ),
+      ),
+    hidden,
+    record.notes.map(note =>
+      h("p", { class: "note" }, h("strong", {}, written(note.by)), ": ", written(note.text)),
+    ),
+    record.sources.length > 0 &&
+      h(
+        "p",
+        { class: "soft" },
+        `Joined from ${record.sources.length} sources: ${[...new Set(record.sources.map(source => source.file))].join(", ")}.`,
+      ),
+  );
+}

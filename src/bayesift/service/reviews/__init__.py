@@ -1,0 +1,1 @@
+"""Reviews: people screen a pool of records for all that is relevant."""

@@ -1,0 +1,101 @@
+"""Files of a review: its records, everything that was done to it, and packed projects."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from bayesift.errors import DataError
+from bayesift.references import Reference, write_references
+from bayesift.screening import Project, ReviewLog
+from bayesift.screening.project import RECORDS
+from bayesift.service.files import check_unpacked, guarded_cell
+
+MEDIA_TYPES = {
+    "ris": "application/x-research-info-systems",
+    "csv": "text/csv; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "bib": "application/x-bibtex",
+    "nbib": "text/plain; charset=utf-8",
+    "xml": "application/xml",
+    "jsonl": "application/x-ndjson",
+}
+_PROJECT_FILES = ("project.json", RECORDS, "decisions.jsonl")
+_NOT_A_PROJECT = (
+    zipfile.BadZipFile,
+    zlib.error,
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    RuntimeError,
+    OSError,
+)
+
+
+def audit_csv(log: ReviewLog) -> str:
+    """Return everything that people did to a review, in order."""
+    lines = io.StringIO()
+    writer = csv.writer(lines)
+    writer.writerow(["number", "at", "by", "what", "record", "details"])
+    for number, event in enumerate(log.events, 1):
+        details = json.dumps(dict(event.data), ensure_ascii=False) if event.type != "prior" else ""
+        row = [number, event.at, guarded_cell(event.by), event.type, event.record]
+        writer.writerow([*row, guarded_cell(details)])
+    return lines.getvalue()
+
+
+def records_file(references: Sequence[Reference], kind: str) -> bytes:
+    """Return records as a file of a kind; cells of a CSV file are safe in a spreadsheet."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"records.{kind}"
+        write_references(references, path)
+        content = path.read_bytes()
+    if kind != "csv":
+        return content
+    target = io.StringIO()
+    rows = csv.reader(io.StringIO(content.decode()))
+    csv.writer(target, lineterminator="\n").writerows(
+        [guarded_cell(cell) for cell in row] for row in rows
+    )
+    return target.getvalue().encode()
+
+
+def packed_project(folder: Path) -> bytes:
+    """Pack the project in a folder into an archive."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in _PROJECT_FILES:
+            archive.write(folder / file, file)
+    return stream.getvalue()
+
+
+def unpacked_project(content: bytes) -> tuple[Project, bytes]:
+    """Return the project of an archive, and its records as they are stored.
+
+    Its files may be in one folder of the archive.
+    """
+    check_unpacked(content)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                found = {
+                    Path(entry.filename).name: entry
+                    for entry in archive.infolist()
+                    if not entry.is_dir()
+                }
+                if any(name not in found for name in _PROJECT_FILES):
+                    raise DataError("this archive does not hold the project of a review")
+                for name in _PROJECT_FILES:
+                    (Path(folder) / name).write_bytes(archive.read(found[name]))
+            return Project(folder), (Path(folder) / RECORDS).read_bytes()
+        except DataError as error:
+            raise DataError(error.message) from error
+        except _NOT_A_PROJECT as error:
+            raise DataError("this file is not the project of a review, or it is damaged") from error

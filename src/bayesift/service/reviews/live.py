@@ -1,0 +1,389 @@
+"""Reviews while the service runs: their logs, their rankings, and what people do to them.
+
+The log of a review is a part of the log of the service: an event of `screening.review_log` is the
+payload of a row. A review is replayed when it is first needed.
+
+Each review has a lock of its own. The writer holds it from the first change to the commit, so that
+readers never see what the log does not hold. A decision is written first and learned afterwards:
+the writer only notes in the ranking what was decided; once that is committed, `OpenReviews.learn`
+makes vectors and fits the model, in another thread and without the lock while it computes. Who
+needs the ranking waits for that, so that it always follows from all decisions before.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from bayesift.screening import Pool, ProjectSettings, RankedRecords, ReviewLog
+from bayesift.screening.project import read_records
+from bayesift.screening.review import PoolTexts
+from bayesift.screening.review_log import Event, EventType, Stage, Verdict
+from bayesift.service.db.database import Store
+from bayesift.service.db.tables import Reading, ReviewRow
+from bayesift.service.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from bayesift.service.live import UnitOfWork
+
+BEGUN = "review begun"
+CHANGED = "review changed"
+DELETED = "review put away"
+RESTORED = "review restored"
+_REGROUPING = ("split", "join", "prior", "settings")  # after these, vectors must be made anew
+_DECIDING = ("decide", "undo", "resolve")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """Something that a person does to a review; its fields are what the event keeps."""
+
+    type: ClassVar[EventType]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The fields by name; None is not kept."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordCommand(Command):
+    """Something that a person does to one record."""
+
+    record: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resolve(RecordCommand):
+    """Resolve a conflict between reviewers; the first stage is not named."""
+
+    type: ClassVar[EventType] = "resolve"
+    verdict: Verdict
+    reasons: list[str] | None = None
+    stage: Stage | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decide(Resolve):
+    """Decide on a record; `rank` and `score` are what the ranking said before."""
+
+    type = "decide"
+    seconds: float | None = None
+    rank: int | None = None
+    score: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Undo(RecordCommand):
+    """Take back a decision."""
+
+    type = "undo"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddNote(RecordCommand):
+    """Keep a note on a record."""
+
+    type = "note"
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetTags(RecordCommand):
+    """Replace the tags of a record."""
+
+    type = "tag"
+    tags: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetFullText(RecordCommand):
+    """Say where the full text of a record is."""
+
+    type = "file"
+    place: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitRecord(RecordCommand):
+    """Make records of their own of the sources of a record."""
+
+    type = "split"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JoinRecords(RecordCommand):
+    """Join other records with a record."""
+
+    type = "join"
+    records: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetWords(Command):
+    """Replace the words that speak for relevance, or against it."""
+
+    type = "words"
+    words: dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StopScreening(Command):
+    """End the screening, with the reason."""
+
+    type = "stop"
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResumeScreening(Command):
+    """Go on with a screening that was ended."""
+
+    type = "resume"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeSettings(Command):
+    """Change settings of a review; None leaves a setting as it is."""
+
+    type = "settings"
+    query: str | None = None
+    criteria: str | None = None
+    reasons: list[str] | None = None
+    reviewers_per_record: int | None = None
+    full_texts: bool | None = None
+
+
+class RecordPlace(NamedTuple):
+    """The ranking of a record before a decision on it.
+
+    `rank` and `score` are kept with the decision; `rank` counts the records open to the reviewer,
+    `rank_in_pool` all records.
+    """
+
+    rank: int
+    score: float
+    rank_in_pool: int
+    probability: float
+
+
+@dataclass(eq=False)
+class LiveReview:
+    """A review in memory.
+
+    Attributes
+    ----------
+    row, log : as they are stored
+    ranked : the ranking, once it was needed
+    estimate_until : time (monotonic) until which an estimate of what is left is recent enough
+    learning : held by the one thread that makes vectors or fits the model
+    """
+
+    row: ReviewRow
+    log: ReviewLog
+    ranked: RankedRecords | None = None
+    estimate_until: float = 0.0
+    learning: threading.Lock = field(default_factory=threading.Lock)
+    _vectors: tuple[str, Pool] | None = None
+
+    def accept(self, events: Sequence[Event]) -> None:
+        """Let events take effect; the ranking takes note of them, but is not refitted."""
+        self.log.accept(events)
+        for event in events:
+            if event.type in _REGROUPING:
+                self.ranked = None
+            elif self.ranked is not None and event.type in _DECIDING:
+                self.ranked.learn(event.record)
+            elif self.ranked is not None and event.type == "words":
+                self.ranked.queue.set_words(self.log.words)
+
+    def vectors(self, texts: PoolTexts) -> Pool:
+        """Return the vectors of texts, made anew only if the texts have changed."""
+        digest = texts.digest
+        if self._vectors is None or self._vectors[0] != digest:
+            self._vectors = digest, texts.vectors()
+        return self._vectors[1]
+
+    def rank(self, texts: PoolTexts, pool: Pool) -> None:
+        """Rank the records by vectors of texts, unless the texts have changed meanwhile."""
+        if self.ranked is None and texts == PoolTexts.of_log(self.log):
+            self.ranked = RankedRecords(self.log, pool=pool, fit=False)
+
+
+class OpenReviews:
+    """The reviews that are in memory, each with its lock.
+
+    Attributes
+    ----------
+    opened : reviews by id; read and change them with their lock held
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.opened: dict[str, LiveReview] = {}
+        self._locks: dict[str, threading.RLock] = {}
+        self._held: dict[str, threading.RLock] = {}  # by the open transaction of the writer
+
+    @contextmanager
+    def reading(self, review: str) -> Iterator[LiveReview]:
+        """Lock a review and yield it."""
+        lock = self._lock(review)
+        try:
+            opened = self.opened.get(review)
+            if opened is None:
+                with self._store.reading() as read:
+                    opened = self._open(read, review)
+            yield opened
+        finally:
+            self._unlock(review, lock)
+
+    def changing(self, read: Reading, review: str) -> LiveReview:
+        """Return a review, locked until `end_transaction`; only the writer calls this."""
+        if review not in self._held:
+            self._held[review] = self._lock(review)
+        return self.opened.get(review) or self._open(read, review)
+
+    def end_transaction(self, *, committed: bool) -> list[str]:
+        """Unlock what the transaction changed and return the ids.
+
+        After a transaction that failed, these reviews are replayed when they are next needed.
+        """
+        held = self._held
+        self._held = {}
+        for review, lock in held.items():
+            if not committed:
+                self.close(review)
+            self._unlock(review, lock)
+        return list(held)
+
+    def close(self, review: str) -> None:
+        """Drop a review from memory with all that was computed for it."""
+        self.opened.pop(review, None)
+
+    @contextmanager
+    def ranking(self, review: str) -> Iterator[tuple[LiveReview, RankedRecords]]:
+        """Lock a review and yield it with a ranking that follows from all its decisions."""
+        while True:
+            self.learn(review)
+            with self.reading(review) as opened:
+                if opened.ranked is not None and opened.ranked.queue.is_current:
+                    yield opened, opened.ranked
+                    return
+
+    def learn(self, review: str) -> None:
+        """Bring the ranking of a review up to date.
+
+        The review is not locked while vectors are made or the model is fitted; what is decided
+        meanwhile is learned in another round.
+        """
+        with self.reading(review) as opened:
+            learning = opened.learning
+        with learning:
+            while True:
+                with self.reading(review) as opened:
+                    ranked = opened.ranked
+                    if ranked is None:
+                        texts = PoolTexts.of_log(opened.log)
+                    elif ranked.queue.is_current:
+                        return
+                    else:
+                        fitting = ranked.queue.fitting()
+                if ranked is None:
+                    pool = opened.vectors(texts)
+                    with self.reading(review) as opened:
+                        opened.rank(texts, pool)
+                else:
+                    fit = fitting()
+                    with self.reading(review):
+                        ranked.queue.install(fit)
+
+    def place(self, review: str, record: str, reviewer: str, stage: Stage) -> RecordPlace | None:
+        """Return how a record is ranked; None if the review was not ranked before."""
+        with self.reading(review) as opened:
+            if opened.ranked is None or record not in opened.log.records:
+                return None
+        with self.ranking(review) as (_, ranked):
+            place = ranked.place(record, reviewer, stage)
+            return RecordPlace(place["rank"], place["score"], *ranked.place_in_pool(record))
+
+    def estimate(self, review: str, *, rest: float = 0.0) -> None:
+        """Bring the estimate of what is left up to date; it is computed without the lock.
+
+        With `rest` an older estimate is good enough for that many times as long as it took.
+        """
+        with self.ranking(review) as (opened, ranked):
+            known = ranked.estimated
+            is_recent = rest > 0 and time.monotonic() < opened.estimate_until
+            if known and (known[0] == len(opened.log.events) or is_recent):
+                return
+            compute = ranked.estimating()
+        start = time.monotonic()
+        found = compute()
+        seconds = time.monotonic() - start
+        opened.estimate_until = start + seconds + rest * seconds
+        if ranked.estimated is None or ranked.estimated[0] < found[0]:
+            ranked.estimated = found
+
+    def _lock(self, review: str) -> threading.RLock:
+        """Acquire the lock of a review, which may have been closed while we waited."""
+        while True:
+            lock = self._locks.setdefault(review, threading.RLock())
+            lock.acquire()
+            if self._locks.get(review) is lock:
+                return lock
+            lock.release()
+
+    def _unlock(self, review: str, lock: threading.RLock) -> None:
+        """Release a lock; that of a review which is not in memory is not kept."""
+        if review not in self.opened:
+            self._locks.pop(review, None)
+        lock.release()
+
+    def _open(self, read: Reading, review: str) -> LiveReview:
+        """Replay a review; its lock is held."""
+        row = read.review(review)
+        if row is None or row.deleted:
+            raise NotFoundError("no such review")
+        opened = LiveReview(row, replayed(read, row))
+        self.opened[review] = opened
+        return opened
+
+
+def replayed(read: Reading, row: ReviewRow) -> ReviewLog:
+    """Return the log of a review, made from its rows."""
+    references, groups = read_records(io.BytesIO(read.review_records(row.id)[0].content))
+    rows = read.events(row.seq, review=row.id, kinds=(CHANGED,))
+    events = (Event.from_values(event.payload["event"]) for event in rows)
+    return ReviewLog(
+        references, groups, ProjectSettings.from_values(row.definition["settings"]), events
+    )
+
+
+def opened_in(unit: UnitOfWork, review: str) -> LiveReview:
+    """Return a review, to be changed in a unit of work."""
+    return unit.live.reviews.changing(unit.tx, review)
+
+
+def perform(unit: UnitOfWork, review: str, command: Command) -> LiveReview:
+    """Carry out a command of a person."""
+    opened = opened_in(unit, review)
+    given: Mapping[str, Any] = {"by": unit.user, **command.values}
+    record_events(unit, opened, opened.log.prepare(command.type, [given], unit.at))
+    return opened
+
+
+def record_events(unit: UnitOfWork, review: LiveReview, events: Sequence[Event]) -> None:
+    """Write events of a review to the log, and let them take effect."""
+    for event in events:
+        unit.record(
+            CHANGED,
+            review=review.row.id,
+            document=event.record or None,
+            payload={"event": event.values},
+        )
+    review.accept(events)

@@ -1,0 +1,291 @@
+"""What people see of a review: records without what is blind, progress, lists, statistics."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import get_args
+
+from bayesift.screening import Agreement, PrismaFlow, RankedRecords, ReviewLog, methods_paragraph
+from bayesift.screening.review_log import (
+    ABSTRACT,
+    FULL_TEXT,
+    Record,
+    ReviewerDecision,
+    Stage,
+    Status,
+)
+from bayesift.service.access.callers import Person
+from bayesift.service.db.tables import ReviewRow
+from bayesift.service.errors import NotFoundError
+from bayesift.service.reviews import schemas
+from bayesift.service.reviews.live import LiveReview
+from bayesift.service.reviews.schemas import ReferenceOut
+from bayesift.service.runtime import Service
+from bayesift.service.schemas import thinned
+
+_MAX_POINTS = 400
+_STAGES: tuple[Stage, ...] = get_args(Stage)
+
+
+def review_row(service: Service, row: ReviewRow) -> schemas.ReviewRowOut:
+    """Return a review as a list shows it."""
+    shown = schemas.ReviewRowOut(
+        id=row.id,
+        name=row.name,
+        created_at=row.at,
+        created_by=row.user,
+        deleted_at=row.deleted,
+    )
+    if not row.deleted:
+        with service.live.reviews.reading(row.id) as opened:
+            log = opened.log
+            statuses = Counter(log.status(record) for record in log.decided())
+            shown.records = len(log.records)
+        shown.decided = statuses.total() - statuses["waiting"]
+        shown.conflicts = statuses["conflict"]
+    return shown
+
+
+def review_out(service: Service, review: str, person: Person) -> schemas.ReviewOut:
+    """Return a review with its settings and progress."""
+    with service.live.reviews.ranking(review) as (opened, ranked):
+        row = opened.row
+        log = opened.log
+        return schemas.ReviewOut(
+            **asdict(log.settings),
+            id=row.id,
+            name=row.name,
+            created_at=row.at,
+            created_by=row.user,
+            tags=sorted(set().union(*log.tags.values())),
+            stopped=None if log.stopped is None else str(log.stopped.data["reason"]),
+            progress=progress_of(log, ranked, person.name, ABSTRACT),
+        )
+
+
+def progress_of(
+    log: ReviewLog, ranked: RankedRecords, person: str, stage: Stage
+) -> schemas.ProgressOut:
+    """Return how far a stage is."""
+    records = log.stage_records(stage)
+    among = set(records) if stage == FULL_TEXT else log.records.keys()
+    decided = (record for record in log.decided(stage) if record in among)
+    statuses = Counter(log.status(record, stage) for record in decided)
+    return schemas.ProgressOut(
+        records=len(records),
+        included=statuses["included"],
+        excluded=statuses["excluded"],
+        maybe=statuses["maybe"],
+        open=len(records) - statuses.total(),
+        waiting=statuses["waiting"],
+        conflicts=statuses["conflict"],
+        mine=len(ranked.open_rows(person, stage)),
+        since_find=ranked.since_find(),
+        gauge=gauge_of(ranked) if stage == ABSTRACT else schemas.GaugeOut(sentence=""),
+    )
+
+
+def gauge_of(ranked: RankedRecords) -> schemas.GaugeOut:
+    """Return what was left at the last estimate.
+
+    It has numbers only where the coverage of their interval was measured.
+    """
+    if len(ranked.log.decided()) == len(ranked.ids):
+        return schemas.GaugeOut(sentence="all records are decided")
+    if ranked.estimated is None:
+        return schemas.GaugeOut(sentence="")
+    estimate = ranked.estimated[1]
+    if estimate.caveat or not estimate.n_unseen:
+        return schemas.GaugeOut(sentence=str(estimate))
+    more_reading = []
+    for probability, records in sorted(estimate.more_reading.items()):
+        if records:
+            more_reading.append(schemas.MoreReadingOut(probability=probability, records=records))
+    return schemas.GaugeOut(
+        sentence=str(estimate),
+        found=estimate.n_found,
+        left=estimate.expected,
+        low=estimate.low,
+        high=estimate.high,
+        recall=estimate.recall,
+        probability_of_recall=estimate.probability,
+        stop=estimate.stop,
+        more_reading=more_reading,
+    )
+
+
+def shown_record(
+    log: ReviewLog, name: str, person: str, stage: Stage, rank: int, probability: float
+) -> schemas.RecordOut:
+    """Return a record as a person may see it."""
+    record = known_record(log, name)
+    held = log.decisions_on(name, stage)
+    # Until all have decided, reviewers do not see one another's decisions.
+    undecided = log.status(name, stage) in ("open", "waiting")
+    blind = undecided and log.settings.reviewers_per_record > 1
+    seen = [_decision(by, given) for by, given in held.items() if not blind or by == person]
+    hidden = len(held) - len(seen)
+    resolution = log.resolutions[stage].get(name)
+    if resolution is not None:
+        seen.append(_decision(resolution.by, resolution, resolved=True))
+    notes = [note for note in log.notes.get(name, ()) if not blind or note.by == person]
+    sources = record.sources if len(record.sources) > 1 else ()
+    return schemas.RecordOut(
+        id=name,
+        reference=ReferenceOut.model_validate(record.reference),
+        sources=[ReferenceOut.model_validate(source) for source in sources],
+        status=_seen_status(log, name, person, stage),
+        stage=stage,
+        rank=rank,
+        probability=probability,
+        mine=held[person].verdict if person in held else None,
+        decisions=seen,
+        hidden=hidden,
+        notes=[schemas.NoteOut.model_validate(note) for note in notes],
+        tags=list(log.tags.get(name, ())),
+        full_text=log.full_text_places.get(name, ""),
+    )
+
+
+def known_record(log: ReviewLog, name: str) -> Record:
+    """Return a record that exists."""
+    record = log.records.get(name)
+    if record is None:
+        raise NotFoundError(f"no record {name}")
+    return record
+
+
+def _seen_status(log: ReviewLog, record: str, person: str, stage: Stage) -> Status:
+    """Return the status without what another reviewer decided before this one."""
+    status = log.status(record, stage)
+    if status == "waiting" and person not in log.decisions_on(record, stage):
+        return "open"
+    return status
+
+
+def _decision(
+    by: str, given: ReviewerDecision, *, resolved: bool = False
+) -> schemas.ReviewerDecisionOut:
+    return schemas.ReviewerDecisionOut(
+        by=by, verdict=given.verdict, reasons=list(given.reasons), at=given.at, resolved=resolved
+    )
+
+
+def page_of_records(
+    opened: LiveReview, ranked: RankedRecords, person: str, query: schemas.RecordQuery
+) -> schemas.RecordsOut:
+    """Return a page of the records that a query names, the most relevant first."""
+    log = opened.log
+    ranks = ranked.ranks()
+    stage = query.stage
+    among: Iterable[Record] = log.records.values()
+    if query.search.strip():
+        among = ranked.search(query.search)
+    screened = set(log.stage_records(stage)) if stage == FULL_TEXT else log.records.keys()
+    found = []
+    for record in among:
+        tagged = query.tag is None or query.tag in log.tags.get(record.id, ())
+        if tagged and record.id in screened:
+            status = _seen_status(log, record.id, person, stage)
+            if query.status in (None, status):
+                found.append((ranks[record.id], record, status))
+    found.sort(key=lambda one: one[0][0])
+    rows = []
+    for (rank, probability), record, status in found[query.offset : query.offset + query.limit]:
+        held = log.decisions_on(record.id, stage)
+        reference = record.reference
+        authors = "; ".join(reference.authors[:3])
+        if len(reference.authors) > 3:
+            authors += " et al."
+        rows.append(
+            schemas.RecordRowOut(
+                id=record.id,
+                title=reference.title,
+                authors=authors,
+                year=reference.year,
+                journal=reference.journal,
+                status=status,
+                mine=held[person].verdict if person in held else None,
+                rank=rank,
+                probability=probability,
+                tags=list(log.tags.get(record.id, ())),
+            )
+        )
+    return schemas.RecordsOut(total=len(found), records=rows)
+
+
+def all_statistics(opened: LiveReview, ranked: RankedRecords) -> schemas.StatisticsOut:
+    """Return the numbers of a review."""
+    log = opened.log
+    flow = PrismaFlow.of(log)
+    return schemas.StatisticsOut(
+        flow={
+            "identified": flow.identified,
+            "duplicates": flow.duplicates,
+            "records": flow.n_records,
+            "screened": flow.n_screened,
+            "excluded": flow.excluded,
+            "full_texts_excluded": flow.full_texts_excluded,
+            "full_texts_open": flow.full_texts_open,
+            "included": flow.included,
+            "maybe": flow.maybe,
+            "open": flow.open,
+        },
+        agreement=list(_agreement(log)),
+        reviewers=list(_reviewers(log)),
+        curve=_curve(log),
+        methods=methods_paragraph(log, gauge_of(ranked).sentence),
+    )
+
+
+def _agreement(log: ReviewLog) -> Iterator[schemas.AgreementOut]:
+    """Measure agreement by stage, on records that several decided on, before resolutions."""
+    for stage in _STAGES:
+        verdicts: dict[str, dict[str, str]] = {}
+        for record, held in log.decisions_of(stage).items():
+            if len(held) > 1:
+                for by, given in held.items():
+                    verdicts.setdefault(by, {})[record] = given.verdict
+        if len(verdicts) > 1:
+            found = Agreement.of(list(verdicts.values()))
+            values = {}
+            for name in ("agreement", "kappa", "ac1", "alpha"):
+                value = getattr(found, name)
+                values[name] = None if value != value else value
+            yield schemas.AgreementOut(stage=stage, records=found.n_records, **values)
+
+
+def _reviewers(log: ReviewLog) -> Iterator[schemas.ReviewerOut]:
+    """Count who decided how much in how much time, and who waits for whom."""
+    held = []
+    waiting = []
+    for stage in _STAGES:
+        for record, given in log.decisions_of(stage).items():
+            held.append(given)
+            if log.status(record, stage) == "waiting":
+                waiting.append(given)
+    for name in dict.fromkeys(by for given in held for by in given):
+        mine = [given[name] for given in held if name in given]
+        seconds = [decision.seconds for decision in mine if decision.seconds is not None]
+        waits = sum(name in given for given in waiting)
+        yield schemas.ReviewerOut(
+            name=name,
+            decisions=len(mine),
+            not_excluded=sum(decision.verdict != "excluded" for decision in mine) / len(mine),
+            median_seconds=statistics.median(seconds) if seconds else None,
+            hours=sum(seconds) / 3600.0,
+            waiting_for_others=waits,
+            others_waiting=len(waiting) - waits,
+        )
+
+
+def _curve(log: ReviewLog) -> list[tuple[int, int]]:
+    """Count relevant records against decided ones, in the order of the first decision."""
+    points = [(0, 0)]
+    for record in log.decided():
+        found = points[-1][1] + (log.verdict(record) in ("included", "maybe"))
+        points.append((len(points), found))
+    return thinned(points, _MAX_POINTS)
