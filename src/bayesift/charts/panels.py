@@ -47,14 +47,14 @@ class Axis:
 
     @classmethod
     def over(cls, name: str, values: Iterable[float], *, log: bool = False) -> Axis:
-        """An axis with round ticks that holds all values."""
+        """Return an axis with round ticks that holds all values."""
         found = [value for value in values if not log or value > 0]
         low, high = min(found, default=1.0 if log else 0.0), max(found, default=1.0)
         return cls(name, _powers(low, high) if log else _round_steps(low, high), log)
 
     @classmethod
     def unit(cls, name: str) -> Axis:
-        """An axis from 0 to 1."""
+        """Return an axis from 0 to 1."""
         return cls(name, (0.0, 0.2, 0.4, 0.6, 0.8, 1.0), digits=1)
 
     def share(self, value: float) -> float:
@@ -70,7 +70,7 @@ class Axis:
         return self.ticks if self.numbered else ()
 
     def numbers(self) -> list[tuple[float, str]]:
-        """The ticks that get a number, and the numbers."""
+        """Return the ticks that get a number, and the numbers."""
         if not self.numbered:
             return []
         step = -(-len(self.ticks) // _MOST_NUMBERS)
@@ -101,7 +101,7 @@ class Layer:
     value: str = ""
 
     def draw(self, panel: Panel) -> Markup:
-        """The markup in the coordinates of the panel."""
+        """Return the markup in the coordinates of the panel."""
         raise NotImplementedError
 
     @property
@@ -123,13 +123,13 @@ class Panel:
     y_shown: bool = True
 
     def at_x(self, value: float) -> float:
-        """The place of a value on the horizontal axis."""
+        """Return the position of a value on the horizontal axis."""
         return round(
             self.frame.left + (self.frame.right - self.frame.left) * self.x.share(value), 1
         )
 
     def at_y(self, value: float) -> float:
-        """The place of a value on the vertical axis."""
+        """Return the position of a value on the vertical axis."""
         return round(
             self.frame.bottom - (self.frame.bottom - self.frame.top) * self.y.share(value), 1
         )
@@ -249,7 +249,7 @@ class Line(Layer):
     marked: bool = False
 
     def draw(self, panel: Panel) -> Markup:
-        """The line, and its marks."""
+        """Draw the line and its marks."""
         if not self.points:
             return Markup("")
         drawn = f"series {self.style}" if self.style.startswith("series") else self.style
@@ -269,7 +269,7 @@ class Band(Layer):
     style: str = "series-1"
 
     def draw(self, panel: Panel) -> Markup:
-        """The area, filled."""
+        """Draw the filled area."""
         return tag(
             "path",
             class_=f"band {self.style}",
@@ -287,7 +287,7 @@ class Rule(Layer):
     name: str = ""
 
     def draw(self, panel: Panel) -> Markup:
-        """The line."""
+        """Draw the line."""
         x1, x2, y1, y2 = panel.frame.left, panel.frame.right, panel.frame.bottom, panel.frame.top
         if self.x is not None:
             x1 = x2 = panel.at_x(self.x)
@@ -307,7 +307,7 @@ class Zone(Layer):
     style: str = "zone"
 
     def draw(self, panel: Panel) -> Markup:
-        """The rectangle."""
+        """Draw the rectangle."""
         left, right = panel.at_x(self.first), panel.at_x(self.last)
         height = panel.frame.bottom - panel.frame.top
         return tag(
@@ -348,7 +348,7 @@ class Points(Layer):
     ring: bool = False
 
     def draw(self, panel: Panel) -> Markup:
-        """A circle for each point."""
+        """Draw a circle for each point."""
         kind, radius = ("ring", 5) if self.ring else ("point", 4)
         return join(
             tag(
@@ -371,7 +371,7 @@ class PointLabels(Layer):
     offset: tuple[float, float] = (6.0, -5.0)
 
     def draw(self, panel: Panel) -> Markup:
-        """A text for each point; near the right edge it stands on the left."""
+        """Draw a text for each point; near the right edge it stands on the left."""
         return join(self._text(panel, *each) for each in self.texts)
 
     def _text(self, panel: Panel, x: float, y: float, text: str) -> Markup:
@@ -394,7 +394,7 @@ class CountBars(Layer):
     counts: Sequence[tuple[float, float, int]]
 
     def draw(self, panel: Panel) -> Markup:
-        """A bar and a number for each."""
+        """Draw a bar and a number for each count."""
         return join(self._column(panel, *each) for each in self.counts)
 
     def _column(self, panel: Panel, left: float, right: float, count: int) -> Markup:
@@ -458,7 +458,7 @@ class Bars(Layer):
 
 
 def compact(count: int) -> str:
-    """A count in at most four characters."""
+    """Return a count in at most four characters."""
     value, unit = float(count), ""
     for larger in ("k", "M", "G"):
         if value < 999.5:

@@ -81,7 +81,7 @@ class Contingency:
         return self.n_documents - self.assigned - self.false_negatives
 
     def pooled(self) -> Contingency:
-        """The counts of all categories together, as one category."""
+        """Return the counts of all categories together, as one category."""
         parts = (self.true_positives, self.assigned, self.positives)
         true_positives, assigned, positives = (part.sum(keepdims=True) for part in parts)
         return Contingency(
@@ -185,7 +185,7 @@ def quotient(numerator: Array, denominator: Array, zero_division: float) -> Arra
 
 
 def averaged(values: Array, average: Average | None) -> Any:
-    """The mean over categories, or the values themselves."""
+    """Return the mean over categories, or the values themselves."""
     check_average(average)
     return values if average is None else float(np.mean(values))
 
@@ -197,7 +197,7 @@ def check_average(average: Average | None) -> None:
 
 
 def indicator(y: Any, labels: Sequence[Any] | Array | None = None) -> sparse.csr_array:
-    """The documents x categories matrix of 0 and 1.
+    """Return the documents x categories matrix of 0 and 1.
 
     Class labels are spread over the columns named by `labels`.
     """
@@ -301,7 +301,7 @@ def t9p(
 def linear_utility(
     Y: Any, decisions: Any, *, gains: Gains = T9U_GAINS, average: Literal["macro"] | None = "macro"
 ) -> Any:
-    """The sum of gains [[true negative, false positive], [false negative, true positive]].
+    """Return the sum of gains [[true negative, false positive], [false negative, true positive]].
 
     2 R+ - N+ by default.
 
@@ -347,7 +347,7 @@ def scaled_utility(
     zero_division: float = 0.0,
     average: Literal["macro"] | None = "macro",
 ) -> Any:
-    """Utility relative to MaxU, that of retrieving exactly the relevant documents (2 R by default).
+    """Return utility relative to that of retrieving exactly the relevant documents (2 R).
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class PrecisionRecallCurve:
 
     @classmethod
     def of(cls, Y: Any, scores: Any) -> Self:
-        """The curve of one category, or of all decisions of several together.
+        """Return the curve of one category, or of all decisions of several together.
 
         Recall is 0 without positives.
         """
@@ -168,7 +168,7 @@ def precision_recall_plot(
 
 
 def _steps(curve: PrecisionRecallCurve) -> list[tuple[float, float]]:
-    """The curve as steps: the precision of a cut holds back to the recall of the cut before."""
+    """Return the curve as steps: the precision of a cut holds back to the recall of the cut before."""
     points, reached = [], 0.0
     shown = curve.thinned()
     for recall, precision in zip(shown.recall.tolist(), shown.precision.tolist(), strict=True):
@@ -199,7 +199,7 @@ def _columns(
 
 
 def _cuts(positive: Array, scores: Array) -> tuple[Array, Array, Array]:
-    """True positives, documents and lowest score above each cut that parts no equals."""
+    """Return true positives, documents and lowest score above each cut that parts no equals."""
     order = np.argsort(-scores, kind="stable")
     falling = scores[order]
     ends = np.append(np.flatnonzero(np.diff(falling)), len(falling) - 1)

@@ -139,7 +139,7 @@ def evaluate_counts(
 
 
 def _names(Y: Any, decisions: Any) -> list[Any]:
-    """The class labels, or the numbers of the columns."""
+    """Return the class labels, or the numbers of the columns."""
     if np.ndim(Y) == 1:
         names: list[Any] = np.unique(
             np.concatenate([np.asarray(Y), np.asarray(decisions)])

@@ -45,7 +45,7 @@ class PairedTest:
 
 
 def symbol(difference: float, p_value: float) -> str:
-    """The symbol of a difference in a table."""
+    """Return the symbol of a difference in a table."""
     if p_value > 0.05 or difference == 0:
         return "~"
     sign = ">" if difference > 0 else "<"
@@ -55,7 +55,7 @@ def symbol(difference: float, p_value: float) -> str:
 def micro_sign_test(
     Y: Any, a: Any, b: Any, *, alternative: Alternative = "one-sided", labels: Classes = None
 ) -> PairedTest:
-    """The s-test of Yang and Liu: how often A is right among the decisions on which the systems differ.
+    """Test how often A is right where the systems decide differently (s-test of Yang and Liu).
 
     Examples
     --------
@@ -68,7 +68,7 @@ def micro_sign_test(
 def macro_sign_test(
     Y: Any, a: Any, b: Any, *, alternative: Alternative = "one-sided", labels: Classes = None
 ) -> PairedTest:
-    """The S-test of Yang and Liu: how often A has the higher F1 among the categories on which they differ.
+    """Test how often A has the higher F1 of a category (S-test of Yang and Liu).
 
     Examples
     --------
@@ -149,7 +149,7 @@ class SignificanceTable:
     correction: Correction | None
 
     def symbols(self, row: str, column: str) -> tuple[str, str]:
-        """What the s-test and the S-test say of one system against another."""
+        """Return what the s-test and the S-test say of one system against another."""
         if row == column:
             return "", ""
         if (row, column) in self.micro:
@@ -158,7 +158,7 @@ class SignificanceTable:
         return s.translate(_MIRROR), S.translate(_MIRROR)
 
     def render(self) -> str:
-        """The table as text, "s-test / S-test" in each cell."""
+        """Return the table as text, "s-test / S-test" in each cell."""
         cells = [["", *self.systems]]
         for row in self.systems:
             pairs = [self.symbols(row, column) for column in self.systems]

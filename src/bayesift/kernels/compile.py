@@ -72,7 +72,7 @@ def inlined_in_any_order(function: Kernel) -> Kernel:
 
 
 def intrinsic(generator: Kernel) -> Kernel:
-    """A function whose machine code `generator` writes, for kernels to call.
+    """Make a function for kernels whose machine code `generator` writes.
 
     See `numba.extending.intrinsic`.
     """
@@ -180,7 +180,7 @@ def _cache_class() -> Any:
 
 @cache
 def cache_folder() -> str | None:
-    """The folder of this process."""
+    """Return the folder of this process."""
     return _cache_folder()
 
 

@@ -92,7 +92,7 @@ def _count_few_terms(
 
 
 def _owners(ends: Array) -> Array:
-    """The document of each token."""
+    """Return the document of each token."""
     return np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
 
 
@@ -248,7 +248,7 @@ def _set_bit(bits: Array, place: int) -> None:
 
 
 def number_pairs(left: Array, right: Array) -> tuple[Array, Array, Array]:
-    """Number distinct pairs by first appearance, -1 where an entry is negative.
+    """Assign numbers to distinct pairs by first appearance, -1 where an entry is negative.
 
     Also left and right of each pair.
     """
@@ -308,7 +308,7 @@ def _pair_slot(slots: Array, pairs: Array, pair: int) -> int:
 
 
 def next_in_document(tokens: Array, ends: Array, distance: int) -> Array:
-    """The token `distance` places on in the same document, -1 where there is none."""
+    """Return the token `distance` positions on in the same document, -1 where there is none."""
     following = np.full(len(tokens), -1, dtype=np.int32)
     following[: max(len(tokens) - distance, 0)] = tokens[distance:]
     lengths = np.diff(ends, prepend=0)

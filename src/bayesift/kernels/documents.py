@@ -197,7 +197,7 @@ def intercept_neg_gradient(model: Model, documents: Documents, bias: float) -> f
 
 
 def intercept_curvature(model: Model, documents: Documents) -> float:
-    """The second derivative of the objective by the intercept; 0 if it is fixed."""
+    """Return the second derivative of the objective by the intercept; 0 if it is fixed."""
     free, precision, _ = model.intercept.tolist()
     return float(documents.totals[CURVATURE]) + precision if free else 0.0
 
@@ -224,13 +224,13 @@ def optimise_intercept(
 
 
 def intercept_penalty(model: Model, bias: float) -> float:
-    """The cost Q of the intercept."""
+    """Return the cost Q of the intercept."""
     _, precision, centre = model.intercept.tolist()
     return float(0.5 * precision * (bias - centre) ** 2)
 
 
 def group_residuals(model: Model, documents: Documents) -> Array:
-    """The residual of a document of importance 1 in each group, inside the category and outside."""
+    """Return the residual of a document of importance 1 in each group, inside the category and outside."""
     inside, outside = documents.scores[:2].tolist()
     if model.link == LOGIT:
         return np.array(
@@ -264,7 +264,7 @@ class WorkingSet(NamedTuple):
 
 
 def working_set(matrix: Matrix, documents: Documents, chosen: Array) -> WorkingSet:
-    """The entries of a set of terms; their documents have places."""
+    """Return the entries of a set of terms whose documents have positions."""
     size, starts = len(chosen), np.zeros(len(chosen) + 1, dtype=np.int64)
     np.cumsum(matrix.columns.indptr[chosen + 1] - matrix.columns.indptr[chosen], out=starts[1:])
     entries = int(starts[-1])

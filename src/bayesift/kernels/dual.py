@@ -48,7 +48,7 @@ def _derivatives(link: int, parameters: Array, t: float) -> tuple[float, float]:
 def _solve_dual(
     link: int, parameters: Array, base: float, reach: float, counts: float, t: float
 ) -> float:
-    """The dual variable c derivative(t) at the margin t = base + reach c derivative(t), from a first guess of t."""
+    """Return the dual variable c derivative(t) at t = base + reach c derivative(t)."""
     if link == SQUARED_HINGE:
         return 2.0 * counts * max(1.0 - base, 0.0) / (1.0 + 2.0 * counts * reach)
     left, right = base, np.inf

@@ -92,7 +92,7 @@ def _variance(
     weights: Array,
     count: int,
 ) -> float:
-    """The quadratic form of a document's known columns with the covariance and the pending updates."""
+    """Return the quadratic form of known columns with covariance and pending updates."""
     total = 0.0
     for a in range(n):
         row = covariance[columns[a]]
@@ -111,7 +111,7 @@ def _variance(
 
 @inlined
 def _expected_gain(kind: int, parameters: Array, h: float, variance: float) -> float:
-    """The information gain averaged over both labels."""
+    """Return the information gain averaged over both labels."""
     expected = 0.0
     for y in (-1.0, 1.0):
         probability = math.exp(moments(FLIP, parameters, y, h, variance)[0])
@@ -130,7 +130,7 @@ def _region_gain(
     region: Array,
     ratios: Array,
 ) -> float:
-    """The mean of `decision_gain` over the documents of a region.
+    """Return the mean of `decision_gain` over the documents of a region.
 
     Region[r] = C r / s_r, ratios[r] = h_r / s_r.
     """
@@ -217,7 +217,7 @@ def scan(
     draws: Array,
     room: ScanRoom,
 ) -> tuple[int, int]:
-    """The next document from row `start` on that is to be retrieved, and why.
+    """Find the next document from row `start` on that is to be retrieved, and why.
 
     (number of documents, 0) without one.
 

@@ -57,7 +57,7 @@ def squared_norms(indptr: Array, data: Array, norms: Array) -> None:
 
 @inlined
 def _covariance(code: int, parameters: Array, dot: float, left: float, right: float) -> float:
-    """The covariance of two documents by their product and squared norms."""
+    """Return the covariance of two documents by their product and squared norms."""
     if code == RBF:
         return math.exp(-0.5 * max(left + right - 2.0 * dot, 0.0) / (parameters[1] * parameters[1]))
     value: float = dot + parameters[0]
@@ -143,7 +143,7 @@ def own_covariances(code: int, parameters: Array, norms: Array, diagonal: Array)
 def take_rows(
     indptr: Array, indices: Array, data: Array, rows: Array
 ) -> tuple[Array, Array, Array]:
-    """The named rows of a sparse matrix, in that order."""
+    """Return the named rows of a sparse matrix, in that order."""
     chosen = np.zeros(len(rows) + 1, dtype=np.int64)
     for i in range(len(rows)):
         chosen[i + 1] = chosen[i] + indptr[rows[i] + 1] - indptr[rows[i]]
@@ -161,7 +161,7 @@ def take_rows(
 def keep_columns(
     indptr: Array, indices: Array, data: Array, kept: Array
 ) -> tuple[Array, Array, Array]:
-    """The entries of a sparse matrix in the kept columns; the numbers of columns stay."""
+    """Return the entries of a sparse matrix in the kept columns; the numbers of columns stay."""
     starts = np.zeros(len(indptr), dtype=np.int64)
     for i in range(len(indptr) - 1):
         starts[i + 1] = starts[i]
@@ -185,7 +185,7 @@ _FLOOR = 1e-12  # of a document's own covariance: the least variance that is not
 
 @kernel
 def _multiply(matrix: Array, size: int, k: Array, product: Array) -> None:
-    """The product of a symmetric matrix and k."""
+    """Write the product of a symmetric matrix and k."""
     product[:size] = 0.0
     for i in range(size):
         factor = k[i]
@@ -255,7 +255,7 @@ def _covariances_with_basis(
 def _lowest_score(
     alpha: Array, C: Array, Q: Array, size: int, s: Array, e: Array, moment: Triple
 ) -> int:
-    """The basis vector whose deletion after appending costs least.
+    """Return the basis vector whose deletion after appending costs least.
 
     `size` stands for the appended one.
     """
@@ -271,7 +271,7 @@ def _lowest_score(
 
 @kernel
 def _append(alpha: Array, C: Array, Q: Array, place: int, size: int, s: Array, e: Array) -> None:
-    """An empty row and column for a new basis vector at `place`."""
+    """Append an empty row and column for a new basis vector at `place`."""
     for i in range(size):
         C[i, place], C[place, i], Q[i, place], Q[place, i] = 0.0, 0.0, 0.0, 0.0
     alpha[place], s[place], e[place] = 0.0, 1.0, -1.0
@@ -324,7 +324,7 @@ def _replace(
 
 @kernel
 def _extend(alpha: Array, C: Array, Q: Array, size: int, vectors: Array, moment: Triple) -> None:
-    """The appended update, after `_append`."""
+    """Make the appended update, after `_append`."""
     k, s, e, next_s, next_e = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
     left, left2 = vectors[10], vectors[11]
     g, q, gamma = moment
@@ -337,7 +337,7 @@ def _extend(alpha: Array, C: Array, Q: Array, size: int, vectors: Array, moment:
 
 @kernel
 def _project(alpha: Array, C: Array, Q: Array, size: int, vectors: Array, moment: Triple) -> None:
-    """The projected update; the basis stays."""
+    """Make the projected update; the basis stays."""
     k, s, e, next_s, next_e, left = (
         vectors[0],
         vectors[1],

@@ -84,7 +84,7 @@ def empty_candidates(model: Model) -> Candidates:
 
 
 def empty_gradient(matrix: Matrix, model: Model) -> LazyGradient:
-    """The gradient before any residual is included."""
+    """Return the gradient before any residual is included."""
     neg_gradient, inside_sums = np.zeros((2, len(model.sums)))
     _add_rows(*matrix.rows, model.members, model.importance, inside_sums)
     included = np.empty(len(model.importance) + 2)
@@ -223,7 +223,7 @@ def _unsettled_terms(
 def exact_gradient(
     matrix: Matrix, model: Model, documents: Documents, terms: Array, by_document: Array
 ) -> Array:
-    """The negative gradient of these terms; by_document is scratch."""
+    """Return the negative gradient of these terms; by_document is scratch."""
     _residuals_by_document(
         documents.places,
         documents.residuals,

@@ -70,7 +70,7 @@ def probit_parts(t: float) -> Triple:
 
 @inlined
 def _beta_fraction(x: float, m: float) -> tuple[float, float]:
-    """The g and e = g - 1 of I_x(m, m) = x^m (1 - x)^m / (m B(m, m) g), x <= 1/2: DLMF 8.17.22 by modified Lentz."""
+    """Return g and e = g - 1 of I_x(m, m) = x^m (1 - x)^m / (m B(m, m) g), x <= 1/2."""
     first = -x * (2.0 * m) / (m + 1.0)
     value, upper, lower = 1.0, 1.0, 0.0
     for k in range(2, 100_000):
@@ -147,5 +147,5 @@ def evaluate(
 
 @kernel
 def derivative_at(link: int, parameters: Array, margin: float) -> float:
-    """The derivative of the log-likelihood at one margin."""
+    """Return the derivative of the log-likelihood at one margin."""
     return parts(link, parameters, margin)[1]

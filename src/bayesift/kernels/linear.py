@@ -41,7 +41,7 @@ def penalty_of(penalty: Array, j: int, weight: float) -> float:
 
 @inlined
 def violation(penalty: Array, j: int, weight: float, neg_gradient: float) -> float:
-    """The size of the smallest subgradient of the objective by one weight; 0 at the optimum."""
+    """Return the size of the smallest subgradient of the objective by one weight; 0 at the optimum."""
     distance = weight - penalty[MODE, j]
     gradient = penalty[L2, j] * distance - neg_gradient
     if distance > 0.0:
@@ -64,7 +64,7 @@ def violation(penalty: Array, j: int, weight: float, neg_gradient: float) -> flo
 def best_weight(
     penalty: Array, j: int, weight: float, neg_gradient: float, curvature: float
 ) -> float:
-    """The weight that minimises curvature / 2 (x - weight)^2 - neg_gradient (x - weight) + P_j(x)."""
+    """Return the weight that minimises a quadratic function plus its penalty."""
     centre = curvature * (weight - penalty[MODE, j]) + neg_gradient
     size = abs(centre) - penalty[L1, j]
     distance = 0.0
@@ -76,7 +76,7 @@ def best_weight(
 
 @inlined
 def column_dot(start: int, stop: int, indices: Array, data: Array, values: Array) -> float:
-    """The sum over the entries of a column.
+    """Return the sum over the entries of a column.
 
     Four sums at once, so that none waits for the last addition.
     """
@@ -190,7 +190,7 @@ def differentiate_logit(
 
 
 def squared_lengths(indptr: Array, data: Array) -> Array:
-    """The squared lengths of the rows of a matrix by rows, or of its columns by columns.
+    """Return the squared lengths of the rows of a matrix by rows, or of its columns.
 
     No copy is made.
     """

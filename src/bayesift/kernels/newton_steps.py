@@ -32,7 +32,7 @@ _SHORT_COLUMN_PASSES = 6  # the same along columns
 
 
 def least_curvature(curvatures: Array, share: float) -> float:
-    """The curvature below which documents hold this share of the total at most."""
+    """Return the curvature below which documents hold this share of the total at most."""
     ordered = np.sort(curvatures)
     sums = np.cumsum(ordered)
     return float(ordered[min(np.searchsorted(sums, share * sums[-1], side="right"), len(sums) - 1)])
@@ -162,7 +162,7 @@ def move_scores_by_rows(
 
 @kernel
 def cost_change(chosen: Array, penalty: Array, weights: Array, step: Array, share: float) -> float:
-    """The change of the penalty for a share of the step."""
+    """Return the change of the penalty for a share of the step."""
     change = 0.0
     for place in range(len(chosen)):
         j = chosen[place]
@@ -193,7 +193,7 @@ def set_violation(
     weights: Array,
     neg_gradient: Array,
 ) -> float:
-    """The largest violation within the set; writes its gradient X_W' residuals."""
+    """Write the gradient X_W' residuals; returns the largest violation within the set."""
     largest = 0.0
     for column in range(len(chosen)):
         gradient = column_dot(starts[column], starts[column + 1], places, values, residuals)

@@ -23,7 +23,7 @@ _BLANK = np.uint8(32)
 
 @inlined
 def _width(text: Array, i: int) -> int:
-    """Number of bytes of the character that begins at i."""
+    """Return the number of bytes of the character that begins at i."""
     lead = text[i]
     return 1 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
 

@@ -171,7 +171,7 @@ def _components_of_touched(
     factors: Array,
     slots: Array,
 ) -> tuple[Array, Array]:
-    """The weights of terms in pending documents, and the components of each, Y Q."""
+    """Return the weights of terms in pending documents, and the components of each, Y Q."""
     indptr, indices, data = documents
     size = rotation.shape[0]
     rank = size - count
@@ -232,7 +232,7 @@ def _weighted_product(left: Array, right: Array, precision: Array, sums: Array) 
 
 @kernel
 def factorise(precision: Array, factors: Array, triangle: Array) -> None:
-    """The Cholesky factor L of I + W' P^-1 W into the head of `triangle`."""
+    """Write the Cholesky factor L of I + W' P^-1 W into the head of `triangle`."""
     sums = np.empty(_BLOCK)
     for p in range(factors.shape[0]):
         for o in range(p + 1):

@@ -77,7 +77,7 @@ def count_tables(size: int = 1 << 16) -> Array:
 
 @inlined
 def whole_log_power(count: float, tables: Array) -> float:
-    """The value of k log k."""
+    """Return k log k."""
     if count < len(tables):
         value: float = tables[int(count), 0]
         return value
@@ -86,7 +86,7 @@ def whole_log_power(count: float, tables: Array) -> float:
 
 @inlined
 def _log_count(count: float, tables: Array) -> float:
-    """The value of log(k + 0.1)."""
+    """Return log(k + 0.1)."""
     if count < len(tables):
         value: float = tables[int(count), 1]
         return value
@@ -110,27 +110,27 @@ def likelihood_ratio(
 
 @inlined_tight
 def split_log_power(n: float, part: float, tables: Array) -> float:
-    """What a margin of n documents in two parts takes from the ratio."""
+    """Return what a margin of n documents in two parts takes from the ratio."""
     return whole_log_power(part, tables) + whole_log_power(n - part, tables)
 
 
 @inlined_tight
 def posterior_variance(largest: float, ratio: float, precision: float) -> float:
-    """The variance s = W / (1 + W lambda) of a weight, W the prior variance of its likelihood ratio."""
+    """Return the posterior variance of a weight by the likelihood ratio of its term."""
     share = largest * (ratio + FLOOR * SOFTNESS)
     return share / (ratio + SOFTNESS + share * precision)
 
 
 @inlined_tight
 def _tail_log_odds(u: float, tail: float) -> float:
-    """The log odds of Phi(u), clipped; the tail is Phi(-|u|)."""
+    """Return the log odds of Phi(u), clipped; the tail is Phi(-|u|)."""
     odds = CLIP if tail < 1e-7 else min(math.log((1.0 - tail) / tail), CLIP)
     return odds if u > 0.0 else -odds
 
 
 @inlined_tight
 def _tail_moments(label: float, u: float, tail: float, total: float) -> tuple[float, float]:
-    """The derivatives of log Phi(y u) by the mean of the field, u = mean / sqrt(total).
+    """Return the derivatives of log Phi(y u) by the mean of the field.
 
     See `online_moments`.
     """
@@ -276,6 +276,6 @@ def learn_experts(
 def changed_weight(
     x: float, first: float, second: float, spread: float, shift: float
 ) -> tuple[float, float]:
-    """The shift eta of a weight after the derivatives of the log evidence, and what they add to its precision."""
+    """Return the changed shift eta of a weight, and what is added to its precision."""
     change = -second * x * x / (1.0 + second * spread * x * x)
     return (shift + first * x) * (1.0 + spread * change), change

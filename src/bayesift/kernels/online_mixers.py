@@ -61,7 +61,7 @@ class MixerInputs(NamedTuple):
 
 @inlined_tight
 def _mixed(inputs: Array, c: int, size: int, offset: float, mixers: Array, g: int) -> float:
-    """The moderated log odds of regression g for row c of the inputs."""
+    """Return the moderated log odds of regression g for row c of the inputs."""
     h, v = offset, 0.0
     for i in range(size):
         x = inputs[c, i]
@@ -169,7 +169,7 @@ def _bend(x: float, knots: Array, inputs: Array, c: int) -> None:
 
 @inlined
 def size_group(count: float) -> int:
-    """The group of a category with so many documents: the logarithm of one more to base 2, rounded down."""
+    """Return the group of a category of this size: log2(size + 1), rounded down."""
     rest, group = count + 1.0, 0
     if rest >= 256.0:
         rest, group = rest / 256.0, 8

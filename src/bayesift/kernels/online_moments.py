@@ -59,7 +59,7 @@ def _flip_moments(kappa: float, margin: float, variance: float) -> Triple:
 
 @kernel
 def _mode(code: int, scale: float, margin: float, variance: float) -> float:
-    """The mode of log p(h) - (h - margin)^2 / 2 variance, roughly (it only places nodes), by bounded Newton steps."""
+    """Find the mode of log p(h) - (h - margin)^2 / 2 variance, roughly, to place nodes."""
     low = margin
     slope = logit_parts(margin)[1] if code == LOGIT else probit_parts(margin / scale)[1] / scale
     high = margin + variance * slope
@@ -164,7 +164,7 @@ def evaluate_moments(
 def _mean_log_likelihood(
     code: int, parameters: Array, y: float, mean: float, variance: float, tilted: bool
 ) -> float:
-    """The mean of log p(y | h), h from N(mean, variance) or (`tilted`) from p(y | h) N(h.
+    """Return the mean of log p(y | h) over a normal h, or (`tilted`) over its posterior.
 
     Mean, variance) / Z.
     """
@@ -230,7 +230,7 @@ def _log_likelihood(code: int, scale: float, h: float) -> float:
 def information_gain(
     kind: int, code: int, parameters: Array, y: float, mean: float, variance: float
 ) -> float:
-    """What a label tells about the field, in bits.
+    """Return what a label tells about the field, in bits.
 
     EXACT      KL(p(h | y) || p(h)) = E[log p(y | h) | y] - log Z
     GAUSSIAN   KL(N(mean', variance') || N(mean, variance)) after the update

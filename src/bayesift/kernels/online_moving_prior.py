@@ -44,7 +44,7 @@ def _margins(totals: Array, tables: Array) -> float:
 
 @inlined
 def _spread(j: int, posterior: MovingArrays, margins: float, tables: Array) -> float:
-    """The posterior variance of a weight."""
+    """Return the posterior variance of a weight."""
     naturals, frequencies, totals, _ = posterior
     largest: float = posterior.largest[0]
     precision: float = naturals[PRECISION, j]

@@ -55,7 +55,7 @@ class DiagonalArrays(NamedTuple):
 def restrict(
     documents: Entries, lookup: Array, scales: Array, bias: float, rows: Array
 ) -> tuple[Array, Array]:
-    """The local columns and values of documents: the bias first, then the known columns in their order.
+    """Return the local columns and values of documents: the bias, then the known columns.
 
     `lookup`: the local column of a column, or -1; `scales`: factors of local columns, or none;
     `rows` gets the offsets.

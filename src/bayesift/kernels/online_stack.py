@@ -116,7 +116,7 @@ def weigh_rows(
 
 @tight
 def longest_row(indptr: Array) -> int:
-    """The number of terms of the longest document."""
+    """Return the number of terms of the longest document."""
     longest = 0
     for i in range(len(indptr) - 1):
         longest = max(longest, indptr[i + 1] - indptr[i])

@@ -25,7 +25,7 @@ _SLACK = 1e-9
 
 @inlined
 def _worth(criterion: Array, t: float, s: float, r: float) -> float:
-    """The criterion of one cut; -inf where the constraint fails, 0 for 0 / 0."""
+    """Return the criterion of one cut; -inf where the constraint fails, 0 for 0 / 0."""
     if criterion[2, 0] + criterion[2, 1] * t + criterion[2, 2] * s + criterion[2, 3] * r < -_SLACK:
         return -np.inf
     below: float = criterion[1, 0] + criterion[1, 1] * t + criterion[1, 2] * s + criterion[1, 3] * r
@@ -37,7 +37,7 @@ def _worth(criterion: Array, t: float, s: float, r: float) -> float:
 
 @inlined
 def _between(low: float, high: float) -> float:
-    """A threshold t with low <= t < high."""
+    """Return a threshold t with low <= t < high."""
     middle = 0.5 * low + 0.5 * high
     return middle if low <= middle < high else low
 
@@ -103,7 +103,7 @@ def _best_cut(
 
 @kernel
 def highest(scores: Array, places: Array) -> None:
-    """The columns of the highest scores of each row, descending, into places (rows x k).
+    """Write the columns of the highest scores of each row, descending (rows x k).
 
     Of equals the earlier one.
     """

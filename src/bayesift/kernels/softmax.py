@@ -247,6 +247,6 @@ def cg_step(
 
 @kernel
 def cg_direction(ratio: float, residual: Array, diagonal: Array, search: Array) -> None:
-    """The next conjugate direction, D^-1 r + ratio search."""
+    """Write the next conjugate direction, D^-1 r + ratio search."""
     for k in range(len(search)):
         search[k] = residual[k] / diagonal[k] + ratio * search[k]

@@ -112,7 +112,7 @@ def expected_likelihood(
     residuals: Array,
     curvatures: Array,
 ) -> float:
-    """The mean log-likelihood where scores are normal, of variance `spreads` + `common`, by three Gauss-Hermite nodes.
+    """Return the mean log-likelihood where scores are normal, by three Gauss-Hermite nodes.
 
     Written are its derivatives by the means of the scores and -2 times those by their variances.
     """

@@ -21,7 +21,7 @@ _HALF, _ONE, _ZERO = np.uint64(32), np.uint64(1), np.uint64(0)
 
 @inlined
 def _slot(keys: Array, left: int, right: int) -> int:
-    """The slot of a pair, or the free slot where it would be."""
+    """Return the slot of a pair, or the free slot where it would be."""
     key = ((np.uint64(left) << _HALF) | np.uint64(right)) + _ONE
     mask = np.uint64(len(keys) - 1)
     place = ((key * _MIX) >> _HALF) & mask

@@ -174,7 +174,7 @@ def _room(indptr: Array, n_topics: int) -> _Row:
 def _copy(
     indptr: Array, indices: Array, data: Array, i: int, right: Array, row: _Row, places: Array
 ) -> None:
-    """The values of row i, and t."""
+    """Copy the values of row i, and t."""
     for k in range(places.shape[1]):
         j = indices[indptr[i] + k]
         row.values[k] = data[indptr[i] + k]
@@ -223,7 +223,7 @@ def _curvature(a: int, row: _Row, places: Array) -> float:
 
 @inlined
 def _largest_part(x: float, a: int, row: _Row, places: Array) -> float:
-    """The largest part that the entry has of a product: m."""
+    """Return the largest part that the entry has of a product: m."""
     largest = 0.0
     for k in range(places.shape[1]):
         part = x * places[a, k] * row.inverses[k]
@@ -233,7 +233,7 @@ def _largest_part(x: float, a: int, row: _Row, places: Array) -> float:
 
 @inlined
 def _upward_step(gain: float, slope: float, curvature: float, second: float) -> float:
-    """The root d of s^2 / (s + h d) = g + curvature d."""
+    """Return the root d of s^2 / (s + h d) = g + curvature d."""
     excess, linear = gain * (gain - slope), gain * curvature + second * slope
     bottom = linear + math.sqrt(linear * linear + 4.0 * second * curvature * excess)
     return 2.0 * excess / bottom if bottom > 0.0 else 0.0
@@ -251,7 +251,7 @@ def _downward_step(excess: float, x: float, curvature: float, second: float, par
 def _descend(
     left: Array, i: int, row: _Row, places: Array, slopes: Array, curvatures: Array
 ) -> tuple[float, float]:
-    """A step for each entry of row i and its g in `slopes`.
+    """Take a step for each entry of row i, whose g are in `slopes`.
 
     Returns the longest step and the largest entry.
     """

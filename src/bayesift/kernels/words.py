@@ -27,7 +27,7 @@ from bayesift.kernels.compile import inlined, intrinsic, kernel
 
 @intrinsic
 def load_eight(typing_context: Any, array: Any, index: Any) -> Any:
-    """The eight bytes of a uint8 array from `index` on, first byte lowest.
+    """Load the eight bytes of a uint8 array from `index` on, first byte lowest.
 
     The caller keeps within the array.
     """
@@ -204,7 +204,7 @@ def code_point(text: Array, i: int, end: int) -> tuple[int, int]:
 
 @inlined
 def _key(text: Array, begin: int, length: int) -> tuple[np.uint64, np.uint64]:
-    """The key of a word without zeros."""
+    """Return the key of a word without zeros."""
     bits = _EIGHT * np.uint64(length)
     head = load_eight(text, begin) << (np.uint64(64) - bits if length < 8 else _ZERO)
     following = load_eight(text, begin + 8) << (np.uint64(128) - bits if 8 < length < 16 else _ZERO)
@@ -224,7 +224,7 @@ def _digest(text: Array, begin: int, length: int) -> np.uint64:
 
 @inlined
 def _key_of_any(text: Array, begin: int, length: int) -> tuple[np.uint64, np.uint64]:
-    """The key of a word that may be empty or hold zeros."""
+    """Return the key of a word that may be empty or hold zeros."""
     if (
         length == 0
         or _has_zero(text, begin, min(length, 8))
@@ -302,7 +302,7 @@ def _find_or_add(
     head: np.uint64,
     following: np.uint64,
 ) -> int:
-    """Number of a word; a new one gets `n_words`, for which the table has room."""
+    """Return the number of a word; a new one gets `n_words`, for which the table has room."""
     slot, row = _find(slots, keys, pool, starts, text, begin, length, head, following)
     if row != 0:
         return row - 1
@@ -368,7 +368,7 @@ def _list_words(
 def _list_keys(
     folded: Array, begins: Array, stops: Array, n: int, min_length: int, keys: Array
 ) -> int:
-    """The keys of words that are long enough.
+    """List the keys of words that are long enough.
 
     Their beginnings and stops move up to the front of the lists.
     """
@@ -519,7 +519,7 @@ def add_until_full(
     ids: Array,
     first: int,
 ) -> tuple[int, int]:
-    """Number words of a text from `first` on while there is room.
+    """Assign numbers to words of a text from `first` on while there is room.
 
     Returns where it stopped and the number of words.
     """

@@ -40,7 +40,7 @@ class SparseRow(NamedTuple):
     n_terms: int
 
     def dense(self) -> Array:
-        """The weights of all terms."""
+        """Return the weights of all terms."""
         weights = np.zeros(self.n_terms)
         weights[self.terms] = self.values
         return weights
@@ -50,7 +50,7 @@ Row = Array | SparseRow
 
 
 def compact_row(weights: Array) -> Row:
-    """The weights of one category, sparse when most are 0."""
+    """Return the weights of one category, sparse when most are 0."""
     terms = np.flatnonzero(weights != 0.0)  # of truth values is quicker than of numbers
     few = len(terms) < _SPARSE_BELOW * len(weights)
     return SparseRow(terms.astype(np.int32), weights[terms], len(weights)) if few else weights
@@ -82,7 +82,7 @@ def _nonzeros(weights: Array) -> SparseRow:
 
 
 def rows_of(coefficients: Any) -> list[Row]:
-    """The inverse of `stack_rows`."""
+    """Split coefficients into rows: the inverse of `stack_rows`."""
     if not sparse.issparse(coefficients):
         return list(coefficients)
     ends, n_terms = coefficients.indptr, coefficients.shape[1]
@@ -145,7 +145,7 @@ class CategoriesMixin(StateMixin):
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
     ) -> tuple[sparse.csr_array, Array]:
-        """The contribution of each term to the score of a category, documents x terms, and the intercept.
+        """Return the contribution of each term to the score of a category, and the intercept.
 
         `against` is the class to compare with (labels only); by default the rest of the category.
         """
@@ -167,7 +167,7 @@ class CategoriesMixin(StateMixin):
         return tags
 
     def _linear_form(self, category: Any) -> tuple[Array, float]:
-        """The weights of all terms and the intercept of the score of a category."""
+        """Return the weights of all terms and the intercept of the score of a category."""
         raise NotImplementedError
 
     def _check_classes(self, n_models: int) -> None:
@@ -179,7 +179,7 @@ class CategoriesMixin(StateMixin):
         return not self.multilabel_ and len(self.classes_) == 2
 
     def _place(self, category: Any) -> tuple[int, float]:
-        """The model of a category, and the sign of its scores for that category."""
+        """Return the model of a category, and the sign of its scores for that category."""
         places = np.flatnonzero(self.classes_ == category)
         if len(places) != 1:
             raise ValueError(f"no category {category!r}")
@@ -187,7 +187,7 @@ class CategoriesMixin(StateMixin):
 
 
 def named_or_given(value: Any, kinds: dict[str, type[Any]], what: str) -> Any:
-    """A value of one of these kinds, or the default one of that name."""
+    """Return a value of one of these kinds, or the default one of that name."""
     if isinstance(value, str):
         if value not in kinds:
             raise ValueError(f"no {what} {value!r}; there are: {', '.join(kinds)}")
@@ -222,7 +222,7 @@ def check_documents(
 
 
 def models_of(targets: Targets) -> sparse.csr_array:
-    """The documents that each model calls positive, models x documents: of two classes the second is enough."""
+    """Return the documents that each model calls positive, models x documents."""
     if targets.multilabel:
         return targets.members
     check_two_classes(targets.classes)
@@ -240,7 +240,7 @@ def signs_of(members: sparse.csr_array) -> Array:
 def terms_of(
     feature_mask: Any, shape: tuple[int, int], earlier: Sequence[Array] | None = None
 ) -> list[Array] | None:
-    """The columns each model may use, None for all; those it used `earlier` stay."""
+    """Return the columns each model may use, None for all; those it used `earlier` stay."""
     if feature_mask is None:
         if earlier is not None and len(earlier) < shape[0]:
             raise ValueError(
@@ -263,7 +263,7 @@ def terms_of(
 def for_each_model(
     work: Callable[[int], Answer], n_models: int, n_jobs: int | None
 ) -> list[Answer]:
-    """The results for models 0, 1, ..., computed by threads (-1 for all cores)."""
+    """Return the results for models 0, 1, ..., computed by threads (-1 for all cores)."""
     return list(in_threads(work, range(n_models), n_jobs))
 
 
@@ -289,7 +289,7 @@ class LinearScoresMixin(CategoriesMixin):
         return scores[:, 0] if self._is_binary() else scores
 
     def predict(self, X: Any) -> Array:
-        """The class with the largest score, or the indicator of the categories with a positive one."""
+        """Return the class with the largest score, or the indicator of positive scores."""
         scores = self._scores(X)
         if self.multilabel_:
             return (scores > 0).astype(np.int64)

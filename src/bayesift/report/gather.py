@@ -48,7 +48,7 @@ _WRAPPED_LINE = re.compile(r"(?<=[^\n\s])[^\S\n]*\n[^\S\n]*(?=(\w))")
 def worst_mistakes(
     classifier: TextClassifier, corpus: Corpus, decisions: Array, scores: Array, n: int = 10
 ) -> tuple[Mistake, ...]:
-    """The n wrong decisions of which the model was most certain, at most one per document."""
+    """Return the n wrong decisions of which the model was most certain."""
     decided = np.asarray(decisions, dtype=bool)
     probable = classifier.has_probabilities_
     found = []
@@ -128,7 +128,7 @@ def _explained(
 def _spans(
     classifier: TextClassifier, text: str, contributions: dict[str, float]
 ) -> Iterator[Span]:
-    """The beginning of a text, its words with their contributions; wrapped lines are joined."""
+    """Split the beginning of a text into words with their contributions."""
     shown = _WRAPPED_LINE.sub(
         lambda line: " " if line[1].islower() else line[0], text.lstrip()[:_EXCERPT]
     )
@@ -218,7 +218,7 @@ def comparison_content(
 
 
 def measures_of(scores: Scores, *, multilabel: bool) -> tuple[Measure, ...]:
-    """The measures of an evaluation, each with its meaning.
+    """Return the measures of an evaluation, each with its meaning.
 
     With one category per document, micro precision, recall and F1 all equal the accuracy, which
     alone is shown.
@@ -377,7 +377,7 @@ def _reliability(truth: Array, scores: Array) -> dict[str, ReliabilityCurve]:
 
 
 def _confusion(classifier: TextClassifier, corpus: Corpus, decisions: Array) -> Confusion | None:
-    """Counts of true against decided categories, of the most confused ones."""
+    """Count true against decided categories, of the most confused ones."""
     if classifier.multilabel_ or not corpus.is_single_label:
         return None
     names = [*classifier.categories_, *sorted(set(corpus.labels) - set(classifier.categories_))]
@@ -391,7 +391,7 @@ def _confusion(classifier: TextClassifier, corpus: Corpus, decisions: Array) -> 
 
 
 def _words(classifier: TextClassifier, n_words: int, sizes: Array) -> tuple[CategoryWords, ...]:
-    """The words of the categories, the largest first; none for models without weights of words."""
+    """Return the words of the categories, the largest first; none without weights."""
     try:
         found = top_terms(classifier, n_words)
     except DataError:

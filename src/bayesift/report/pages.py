@@ -59,7 +59,7 @@ class Section:
 
 
 def evaluation_report(content: EvaluationContent) -> str:
-    """The report of one evaluated model; sections without content are left out.
+    """Write the report of one evaluated model; empty sections are left out.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def evaluation_report(content: EvaluationContent) -> str:
 
 
 def comparison_report(content: ComparisonContent) -> str:
-    """The report of several systems: scores, bars, and which differences are significant."""
+    """Write the report of several systems: scores, bars and significant differences."""
     sections = [
         Section("scores", "Scores", "systems.html"),
         Section("bars", "Side by side", "bars.html"),
@@ -100,7 +100,7 @@ def comparison_report(content: ComparisonContent) -> str:
 
 
 def filter_report(simulation: Simulation) -> str:
-    """The report of a simulated filter: the tables of strategies, and their curves.
+    """Write the report of a simulated filter: tables of strategies, and their curves.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def filter_report(simulation: Simulation) -> str:
 def render_page(
     title: str, facts: Sequence[Fact], sections: Sequence[Section], content: Any = None
 ) -> str:
-    """A whole HTML document; templates of sections see `content` and their `section`."""
+    """Render a whole HTML document; sections see `content` and their `section`."""
     return (
         _environment()
         .get_template("page.html")
@@ -159,22 +159,22 @@ def render_page(
 
 
 def section_template(source: str) -> Template:
-    """A template of someone else's section, which may import the macros of the report."""
+    """Return the template of a section that may import the macros of the report."""
     return _environment().from_string(source)
 
 
 def score(value: float | None, digits: int = 3) -> str:
-    """A measure, or a dash where there is none."""
+    """Return a measure, or a dash where there is none."""
     return "\N{EN DASH}" if value is None or not math.isfinite(value) else f"{value:.{digits}f}"
 
 
 def signed(value: float) -> str:
-    """A contribution with its sign."""
+    """Return a contribution with its sign."""
     return f"{value:+.1f}".replace("-", "\N{MINUS SIGN}")
 
 
 def certainty(probability: float) -> str:
-    """The probability of a decision; what only rounding makes certain is not called so."""
+    """Format the probability of a decision; rounding makes none certain."""
     if probability > 0.9999:
         return "over 99.99%"
     return f"{probability:.2%}" if probability > 0.999 else f"{probability:.1%}"

@@ -32,7 +32,7 @@ _LARGEST_LOG_ODDS = 30.0
 
 
 def top_terms(classifier: TextClassifier, k: int = 10) -> list[CategoryWords]:
-    """The k most informative words of each category, in the order of `categories_`.
+    """Return the k most informative words of each category, in the order of `categories_`.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def _largest(
 
 
 def _deviations(model: Any, row: int) -> Array | None:
-    """Standard deviations of the weights of a category, of a model that keeps its posterior."""
+    """Return the standard deviations of the weights of a category."""
     if not hasattr(model, "coef_variance_"):
         return None
     variances = model.coef_variance_[[min(row, model.coef_variance_.shape[0] - 1)]]
@@ -84,7 +84,7 @@ def _deviations(model: Any, row: int) -> Array | None:
 
 
 def _inclusion(model: Any, row: int) -> Array | None:
-    """The probabilities that words matter to a category, of a model with a spike-and-slab prior."""
+    """Return the probabilities that words matter to a category."""
     if not hasattr(model, "inclusion_"):
         return None
     probabilities: Array = model.inclusion_[[min(row, model.inclusion_.shape[0] - 1)]].toarray()[0]
@@ -92,7 +92,7 @@ def _inclusion(model: Any, row: int) -> Array | None:
 
 
 def _term_weights(model: Any) -> Iterator[Array]:
-    """The weights of all terms, category by category."""
+    """Return the weights of all terms, category by category."""
     if hasattr(model, "log_odds_coef_") and model.multilabel_:
         return map(_weights, np.exp(model.feature_log_prob_), model.log_odds_coef_)
     if hasattr(
@@ -118,7 +118,7 @@ def _term_weights(model: Any) -> Iterator[Array]:
 
 
 def _second_class(estimator: Any, n_terms: int) -> Array:
-    """The weights of the positive class of a binary classifier; zeros for a constant one."""
+    """Return the weights of the positive class of a binary classifier; zeros for a constant one."""
     if not any(
         hasattr(estimator, name) for name in ("feature_count_", "feature_log_prob_", "coef_")
     ):

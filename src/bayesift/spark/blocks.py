@@ -38,7 +38,7 @@ class RowBlock:
     labels: sparse.csr_array
 
     def to_batch(self) -> pa.RecordBatch:
-        """The block as one row of a batch."""
+        """Return the block as one row of a batch."""
         rows, labels = self.rows, self.labels
         parts = (rows.indptr, rows.indices, rows.data, labels.indptr, labels.indices)
         kinds = (np.int64, np.int32, np.float64, np.int32, np.int32)
@@ -53,7 +53,7 @@ class RowBlock:
 
     @classmethod
     def of(cls, row: dict[str, Any], n_terms: int, n_categories: int) -> RowBlock:
-        """The block of a row of a batch."""
+        """Return the block of a row of a batch."""
         ends, terms, weights = (
             np.frombuffer(row[name], dtype=kind)
             for name, kind in (("row_ends", np.int64), ("terms", np.int32), ("weights", np.float64))
@@ -84,7 +84,7 @@ class BlockMaker:
     kept: Array | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """A batch of one row for each batch."""
+        """Return a batch of one row for each batch."""
         names = pa.array(self.categories, pa.string())
         for batch in batches:
             texts, labels, _ = self.columns.read(batch)
@@ -120,7 +120,7 @@ class LossSums(NamedTuple):
 
     @classmethod
     def of(cls, rows: list[dict[str, Any]], shape: tuple[int, int]) -> LossSums:
-        """The sum of rows in the order of their parts: independent of the order of arrival."""
+        """Sum rows in the order of their parts, independent of the order of arrival."""
         total = None
         for row in sorted(rows, key=lambda row: row["part"]):
             losses, gradients = (

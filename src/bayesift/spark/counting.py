@@ -40,7 +40,7 @@ class Readable:
 
 
 def read_texts(column: pa.Array) -> Readable:
-    """The texts of a column of strings or UTF-8 bytes.
+    """Read the texts of a column of strings or UTF-8 bytes.
 
     Missing, empty, too long and damaged ones are errors.
     """
@@ -89,7 +89,7 @@ def _what_is_wrong(value: bytes | None) -> str | None:
 
 
 def read_labels(column: pa.Array, separator: str | None = None) -> pa.LargeListArray:
-    """The categories of each row: a list, a string to split at the separator, or one name."""
+    """Read the categories of each row: a list, a string to split, or one name."""
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
         lists = column.cast(pa.large_list(pa.large_string()))
     else:
@@ -100,7 +100,7 @@ def read_labels(column: pa.Array, separator: str | None = None) -> pa.LargeListA
 
 
 def _tidied(lists: pa.LargeListArray) -> pa.LargeListArray:
-    """The same without white space around names, empty names and repetitions."""
+    """Remove white space around names, empty names and repetitions."""
     owners, names = pc.list_parent_indices(lists), pc.utf8_trim_whitespace(lists.flatten())
     pairs = pa.table({"owner": owners, "name": names}).filter(
         pc.greater(pc.binary_length(names), 0)
@@ -158,7 +158,7 @@ class DocumentColumns:
     def read(
         self, batch: pa.RecordBatch
     ) -> tuple[pa.LargeStringArray, pa.LargeListArray | None, pa.StringArray]:
-        """The texts that can be read with their categories, and the errors of all rows."""
+        """Read the texts that can be read with their categories, and the errors of all rows."""
         readable = read_texts(batch.column(self.text))
         if self.label is None:
             return readable.texts, None, readable.errors
@@ -174,7 +174,7 @@ class Survey:
     vectorizer: TermVectorizer
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The counts of all batches; more than a million terms are handed on before the end."""
+        """Count all batches; more than a million terms are handed on before the end."""
         counter, categories, totals = (
             self._counter(),
             pa.array([], pa.large_string()),
@@ -197,7 +197,7 @@ class Survey:
         yield from _in_batches(_term_rows(counter), _category_rows(categories), _total_rows(totals))
 
     def _counter(self) -> TermVectorizer:
-        """Counts all terms, of which some may be left out when the counts of all documents are there."""
+        """Count all terms; some may be left out when all documents are counted."""
         every = {
             "min_df": 1,
             "max_df": 1.0,
@@ -251,7 +251,7 @@ class PairCounter:
     vectorizer: Callable[[], TermVectorizer]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The counts of all batches."""
+        """Count all batches."""
         names, counted, squares = pa.array(self.categories, pa.string()), None, np.zeros(0)
         for batch in batches:
             vectorizer = self.vectorizer()

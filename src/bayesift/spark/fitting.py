@@ -46,7 +46,7 @@ _BYTES_OF_ENTRY = 24  # a number and a place, by rows and by columns
 def fixed_rule(
     threshold: str | ThresholdRule, form: LabelForm, *, probabilities: bool
 ) -> ThresholdRule:
-    """A rule that learns nothing from scores, ready to decide.
+    """Return a rule that learns nothing from scores, ready to decide.
 
     Others are refused. "auto" is bayes or sign.
     """
@@ -228,7 +228,7 @@ def _by_categories(
     threshold: str | ThresholdRule,
     threshold_cv: int | None,
 ) -> ThresholdedClassifier:
-    """The local fit, with solvers on executors."""
+    """Fit as locally, with solvers on executors."""
     X, labels = blocks.collect()
     names = np.array(form.categories, dtype=object)
     y = labels if form.multilabel else names[labels.indices]
@@ -271,7 +271,7 @@ def _learner(model: Any, kind: type[Learner], what: str) -> Learner:
 def _select(
     selection: SelectTerms, counts: PairCounts, form: LabelForm
 ) -> tuple[SelectTerms, PairCounts]:
-    """The fitted selection, and the counts of its terms."""
+    """Fit the selection, and return it with the counts of its terms."""
     chosen = clone(selection).fit_tables(counts.tables(), form.categories)
     return chosen, counts.taking(np.flatnonzero(chosen.get_support()))
 

@@ -45,7 +45,7 @@ _RIDGE = 1e-6  # of the diagonal: Hessians are sent in single precision
 def minimise_by_newton(
     oracle: LossOracle, weights: Array, penalty: Penalty, rule: DescentLimits
 ) -> tuple[list[Solution], Array]:
-    """The modes of all models, and bounds of what is left to gain.
+    """Find the modes of all models, and bounds of what is left to gain.
 
     Parameters as in `minimise_by_lbfgs`.
     """
@@ -178,7 +178,7 @@ class _SetNewton:
         return gap_bounds(self.penalty, self.weights, self.gradients, self.objectives)
 
     def solutions(self) -> list[Solution]:
-        """The models as they are, converged where the bound of their gap is within the tolerance."""
+        """Return the models as they are, converged where their gap is within the tolerance."""
         converged = self.gaps() <= self.rule.tolerance
         return [
             Solution(
@@ -258,7 +258,7 @@ class _SetNewton:
 
 
 def packed_gram(rows: sparse.csr_array, terms: Array, curvatures: Array) -> Array:
-    """The lower half of X' H X of some terms, a column of ones after them: its rows one after another."""
+    """Return the lower half of X' H X of some terms and a column of ones, row by row."""
     size = len(terms)
     places = np.full(rows.shape[1], size, dtype=np.int32)
     places[terms] = np.arange(size)
@@ -279,7 +279,7 @@ def packed_gram(rows: sparse.csr_array, terms: Array, curvatures: Array) -> Arra
 
 
 def unpacked_gram(packed: Array, size: int) -> Array:
-    """The matrix of `packed_gram` for this number of terms; its upper half is 0."""
+    """Return the matrix of `packed_gram` for this number of terms; its upper half is 0."""
     half = np.tri(size + 1, dtype=bool)
     matrix = np.zeros(half.shape)
     matrix[half] = packed

@@ -76,7 +76,7 @@ class RowBlocks:
         self.df.unpersist()
 
     def sizes(self) -> tuple[int, int, int]:
-        """The numbers of documents, entries and parts."""
+        """Return the numbers of documents, entries and parts."""
         from pyspark.sql import functions as F  # noqa: N812
 
         row = self.df.agg(F.sum("documents"), F.sum("entries"), F.count_distinct(_PART)).first()
@@ -123,7 +123,7 @@ def fit_row_blocks(
     tolerance: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[list[Solution], Array]:
-    """The modes of models, one per category, and bounds of the share of each objective that is left to gain.
+    """Find the modes of models, and bounds of the share of each objective left to gain.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ class _BlockOracle:
         return self._evaluate(weights, models)[:2]
 
     def hessian_diagonal(self, weights: Array, models: list[int]) -> Array:
-        """The diagonals of the Hessians."""
+        """Return the diagonals of the Hessians."""
         parts = self._evaluate(weights, models, diagonal=True)[2]
         return np.hstack([part.reshape(len(weights), -1) for part in parts]).astype(np.float64)
 
@@ -242,7 +242,7 @@ class _BlockOracle:
 
 
 def _start(oracle: _BlockOracle, totals: Totals, penalty: Penalty) -> Array:
-    """The modes of the prior, with the best intercepts for documents without terms."""
+    """Return the modes of the prior, with the best intercepts for documents without terms."""
     positives = totals.positives[oracle.models]
     weights = np.broadcast_to(penalty.rows[MODE], penalty.curvatures.shape).copy()
     negatives = totals.n_documents - positives
@@ -251,7 +251,7 @@ def _start(oracle: _BlockOracle, totals: Totals, penalty: Penalty) -> Array:
 
 
 def _penalty(learner: SparseBayesClassifier, totals: Totals, models: list[int]) -> Penalty:
-    """The penalty.
+    """Return the penalty of these models.
 
     Its curvatures are those where all documents have the share of the category for probability.
     """

@@ -73,12 +73,12 @@ class Scorer:
     terms: int = 0
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The answers to each batch."""
+        """Answer each batch."""
         for batch in batches:
             yield self.score(batch)
 
     def score(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The answers to one batch, row by row."""
+        """Answer one batch, row by row."""
         classifier = self.model()
         readable = read_texts(batch.column(self.text))
         answers = Predictions.of(classifier, readable.texts, top=self.top)
@@ -94,7 +94,7 @@ class Scorer:
 
 
 def score_names(classifier: TextClassifier) -> tuple[str, str]:
-    """What the column of scores is called, and the field in it."""
+    """Return the name of the column of scores, and of the field in it."""
     return (PROBABILITIES, "probability") if classifier.has_probabilities_ else (SCORES, "score")
 
 
@@ -196,7 +196,7 @@ class Measurer:
     columns: DocumentColumns
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The sums over all batches."""
+        """Sum over all batches."""
         total: Array | None = None
         for batch in batches:
             part = self.measure(batch)
@@ -208,7 +208,7 @@ class Measurer:
             )
 
     def measure(self, batch: pa.RecordBatch) -> Array:
-        """The sums of one batch, one row per category and one for all."""
+        """Sum over one batch, one row per category and one for all."""
         classifier = self.model()
         texts, labels, errors = self.columns.read(batch)
         truth = (

@@ -69,14 +69,14 @@ def _digest(file: Path) -> str:
 
 
 def fetched(name: str) -> ModelContent:
-    """The content of a shared file, on an executor; its arrays lie in the file."""
+    """Fetch the content of a shared file on an executor; its arrays lie in the file."""
     from pyspark import SparkFiles
 
     return load_model(unpacked(Path(SparkFiles.get(name))), mapped=True)
 
 
 def unpacked(archive: Path) -> Path:
-    """The folder of a zipped model, unpacked by whichever process comes first."""
+    """Unpack the folder of a zipped model, once per executor."""
     folder = archive.with_suffix(".model")
     if folder.exists():
         return folder
@@ -136,7 +136,7 @@ class SparkWorkers:
     def solve(
         self, problem: LinearProblem, solver: str, tasks: list[tuple[list[int], Starts]]
     ) -> Iterable[list[Solution]]:
-        """The solutions of each task, in order."""
+        """Solve each task, in order."""
         work = _Task(
             self._send(problem), {name: getattr(problem, name) for name in _SENT_WITH_TASKS}, solver
         )
@@ -170,7 +170,7 @@ def _matrix(name: str) -> LinearProblem:
 
 
 def matrix_content(problem: LinearProblem) -> ModelContent:
-    """The documents and categories of a problem as the content of a file, by rows and by columns."""
+    """Return documents and categories of a problem as the content of a file."""
     parts = {"rows": problem.rows, "columns": problem.columns, "members": problem.members}
     arrays = {
         f"{name}.{field}": getattr(matrix, field)
@@ -181,7 +181,7 @@ def matrix_content(problem: LinearProblem) -> ModelContent:
 
 
 def problem_of(content: ModelContent) -> LinearProblem:
-    """The inverse of `matrix_content`; all else is to be filled in by `varied`."""
+    """Return the problem of `matrix_content`; `varied` fills in all else."""
     n_documents, n_terms, n_categories = content.header["shape"]
 
     def parts(name: str) -> tuple[Array, ...]:

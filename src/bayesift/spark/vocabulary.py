@@ -50,7 +50,7 @@ class Surveyed(NamedTuple):
 def columns_of(
     df: DataFrame, text_col: str, label_col: str | None, separator: str | None
 ) -> DocumentColumns:
-    """The columns of texts and labels, checked."""
+    """Check and return the columns of texts and labels."""
     check_column(df, text_col, ("string", "binary"), "the text")
     if label_col is not None:
         check_column(df, label_col, _LABELS, "the categories")
@@ -103,7 +103,7 @@ def survey(
 
 
 def _portable(vectorizer: TermVectorizer) -> TermVectorizer:
-    """The same vectorizer without what belongs to this process."""
+    """Return the same vectorizer without what belongs to this process."""
     portable: TermVectorizer = clone(vectorizer).set_params(progress=None, n_jobs=None)
     return portable
 
@@ -130,7 +130,7 @@ def vocabulary(
     vectorizer: TermVectorizer | None = None,
     skip_bad: bool = False,
 ) -> TermVectorizer:
-    """The vectorizer fitted to the texts of a DataFrame: the very columns and frequencies of a local `fit`.
+    """Fit the vectorizer to the texts of a DataFrame, with the columns of a local `fit`.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class PairCounts:
 
     @classmethod
     def of(cls, rows: pa.Table, n_categories: int, n_terms: int) -> PairCounts:
-        """The counts of rows as `PairCounter` gives them, summed."""
+        """Sum the counts of rows as `PairCounter` gives them."""
         category, term, documents, weight, squares = (
             np.asarray(rows[name]) for name in rows.column_names
         )
@@ -197,7 +197,7 @@ class PairCounts:
         return CategoryCounts(self._matrix(self.weight), self.documents, *margins)
 
     def taking(self, terms: Array) -> PairCounts:
-        """The counts of these terms only, ascending columns."""
+        """Return the counts of these terms only, ascending columns."""
         place = np.full(len(self.term_documents), -1, dtype=np.int32)
         place[terms] = np.arange(len(terms), dtype=np.int32)
         kept = place[self.term] >= 0

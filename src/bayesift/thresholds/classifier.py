@@ -63,14 +63,14 @@ for _name, _rule in THRESHOLD_RULES.items():
 
 
 def threshold_rule(name: str, **parameters: Any) -> ThresholdRule:
-    """A new rule by its name in `THRESHOLD_RULES`."""
+    """Return a new rule by its name in `THRESHOLD_RULES`."""
     if name not in THRESHOLD_RULES:
         raise ValueError(f"no threshold rule {name!r}; there are: {', '.join(THRESHOLD_RULES)}")
     return THRESHOLD_RULES[name](**parameters)
 
 
 def category_folds(Y: Any, *, n_folds: int, random_state: int | None = 0) -> Array:
-    """The fold in which each document is held out, -1 for those that always stay in training: see `deal_folds`."""
+    """Return the fold in which each document is held out, -1 for none; see `deal_folds`."""
     return deal_folds(label_matrix(Y), n_folds=n_folds, random_state=random_state)
 
 
@@ -160,7 +160,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     @classmethod
     def assembled(cls, estimator: Any, rule: ThresholdRule, *, multilabel: bool) -> Self:
-        """The classifier of an estimator and a rule that are fitted already."""
+        """Return the classifier of an estimator and a rule that are fitted already."""
         classifier = cls(estimator, rule=rule)
         classifier.estimator_, classifier.rule_, classifier.multilabel_ = (
             estimator,
@@ -184,7 +184,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return labels
 
     def choose(self, scores: Array) -> Array:
-        """The index in `classes_` of the class predicted for documents with these decision scores."""
+        """Return the index in `classes_` of the class predicted by these decision scores."""
         if self._binary:
             return self.rule_.decide(scores)[:, 0].astype(np.intp)
         chosen: Array = np.argmax(scores - self.rule_.thresholds_for(scores), axis=1)
@@ -192,12 +192,12 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Any:
-        """The probabilities of the classifier, as it gives them."""
+        """Return the probabilities of the classifier, as it gives them."""
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
     def decision_scores(self, X: Any) -> Array:
-        """The scores the rule decides on: documents x categories, one column for two classes."""
+        """Return the scores the rule decides on, documents x categories (1 for two classes)."""
         check_is_fitted(self)
         return self._score(self.estimator_, X)
 
@@ -235,7 +235,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return not self.multilabel_ and len(self.classes_) == 2
 
     def new_rule(self) -> ThresholdRule:
-        """The unfitted rule."""
+        """Return the unfitted rule."""
         if not isinstance(self.rule, str):
             rule: ThresholdRule = clone(self.rule)
             return rule
@@ -299,7 +299,7 @@ def _refuse_weightless(Y: Any, sample_weight: Any) -> None:
 
 
 def response_method(estimator: Any, response: Response, *, probabilities: bool) -> str:
-    """The method that gives scores; "auto" takes probabilities where there are any."""
+    """Return the method that gives scores; "auto" prefers probabilities."""
     if response not in get_args(Response):
         raise ValueError(
             f"response must be one of {', '.join(get_args(Response))}, got {response!r}"
@@ -336,13 +336,13 @@ def category_scores(estimator: Any, X: Any, method: str, *, n_categories: int) -
 
 
 def _positive(probabilities: Array, classes: Array) -> Array:
-    """The probability of class 1; 0 when the category was never seen."""
+    """Return the probability of class 1; 0 when the category was never seen."""
     column: Array = probabilities[:, np.asarray(classes) == 1].sum(axis=1)
     return column
 
 
 def take_rows(X: Any, rows: Array) -> Any:
-    """The rows of a matrix, a table or a list."""
+    """Return the rows of a matrix, a table or a list."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     if isinstance(X, list | tuple):

@@ -72,13 +72,13 @@ class Ranking:
         return counts
 
     def highest(self, weights: Array | None = None) -> Array:
-        """The highest score of each category among the documents of positive weight."""
+        """Return the highest score of each category among the documents of positive weight."""
         first = 0 if weights is None else np.argmax(weights[self.rows] > 0, axis=1)
         scores: Array = self.scores[np.arange(len(self.scores)), first]
         return scores
 
     def pooled(self) -> Ranking:
-        """The scores of all categories in one ranking."""
+        """Return the scores of all categories in one ranking."""
         order = np.argsort(-self.scores, axis=None)
         scores, rows, positive = (
             part.ravel()[order][None] for part in (self.scores, self.rows, self.positive)
@@ -88,7 +88,7 @@ class Ranking:
     def best_thresholds(
         self, criterion: Criterion, weights: Array | None = None
     ) -> tuple[Array, Array]:
-        """The best threshold of each category and its criterion.
+        """Return the best threshold of each category and its criterion.
 
         `weights` counts each document so many times.
         """
@@ -148,7 +148,7 @@ class EmpiricalRule(ThresholdRule):
     def choose(
         self, ranking: Ranking, weights: Array | None = None, pooled: Ranking | None = None
     ) -> Array:
-        """The thresholds for ranked documents, each counted `weights` times.
+        """Choose the thresholds for ranked documents, each counted `weights` times.
 
         `pooled` is the sorted pooled ranking.
         """
@@ -238,7 +238,7 @@ class SCut(EmpiricalRule):
     def choose(
         self, ranking: Ranking, weights: Array | None = None, pooled: Ranking | None = None
     ) -> Array:
-        """The best thresholds where they are good enough, the fallback elsewhere."""
+        """Choose the best thresholds where they are good enough, the fallback elsewhere."""
         if self.fallback not in get_args(Fallback):
             raise ValueError(
                 f"fallback must be one of {', '.join(get_args(Fallback))}, got {self.fallback!r}"
@@ -369,7 +369,7 @@ class Utility(EmpiricalRule):
     def choose(
         self, ranking: Ranking, weights: Array | None = None, pooled: Ranking | None = None
     ) -> Array:
-        """The thresholds for ranked documents."""
+        """Choose the thresholds for ranked documents."""
         if self.calibrated:
             return np.full(len(ranking.scores), self._break_even())
         return super().choose(ranking, weights, pooled)
@@ -379,7 +379,7 @@ class Utility(EmpiricalRule):
         return negative / (negative + positive)
 
     def _stakes(self) -> tuple[float, float]:
-        """The difference between a right and a wrong decision on a negative and on a positive document."""
+        """Return the difference between a right and a wrong decision, on either side."""
         (rejected, alarm), (missed, found) = self.gains
         if rejected <= alarm or found <= missed:
             raise ValueError(

@@ -46,7 +46,7 @@ class ThresholdRule(BaseEstimator):
         raise NotImplementedError
 
     def thresholds_for(self, scores: Any) -> Array:
-        """The thresholds that apply to these documents, to be compared with their scores."""
+        """Return the thresholds that apply to these documents, to be compared with their scores."""
         check_is_fitted(self)
         n_categories = score_matrix(scores).shape[1]
         if n_categories != len(self.thresholds_):
@@ -90,7 +90,7 @@ class Bayes(ThresholdRule):
         return self
 
     def thresholds_for(self, scores: Any) -> Array:
-        """The same threshold for every category."""
+        """Return the same threshold for every category."""
         return super().thresholds_for(probability_matrix(scores))
 
 
@@ -160,7 +160,7 @@ def labelled_scores(Y: Any, scores: Any) -> tuple[Array, Array]:
 
 
 def n_categories_of(Y: Any, scores: Array | None) -> int:
-    """The number of categories, by the scores where there are any and by the labels otherwise."""
+    """Return the number of categories, by the scores or else by the labels."""
     shape = np.shape(Y) if scores is None else scores.shape
     return int(shape[1]) if len(shape) > 1 else 1
 
@@ -206,7 +206,7 @@ class RCut(ThresholdRule):
         return self
 
     def thresholds_for(self, scores: Any) -> Array:
-        """A threshold for each document, its highest score that is not assigned; a column."""
+        """Return a threshold for each document, its highest score that is not assigned."""
         return -np.partition(-self._checked(scores), self.t_, axis=1)[:, [self.t_]]
 
     def decide(self, scores: Any) -> Array:
@@ -339,14 +339,14 @@ class ExpectedF1(ThresholdRule):
         return self
 
     def thresholds_for(self, scores: Any) -> Array:
-        """The best thresholds for these documents, or those of `fit`."""
+        """Return the best thresholds for these documents, or those of `fit`."""
         probabilities = probability_matrix(scores)
         fitted = super().thresholds_for(probabilities)
         return expected_f1_thresholds(probabilities) if self.batch else fitted
 
 
 def expected_f1_thresholds(probabilities: Any) -> Array:
-    """The threshold of each category with the highest expected F1 over these documents.
+    """Find the threshold of each category with the highest expected F1.
 
     To assign nothing it is the highest probability, to assign everything it lies just below the
     lowest.

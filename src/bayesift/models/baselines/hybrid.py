@@ -150,7 +150,7 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
             raise ValueError(f"keep must be above 0 and at most 1, got {self.keep!r}")
 
     def _parts(self, rows: sparse.csr_array, Y: sparse.csr_array, weights: Array) -> list[Planes]:
-        """The hyperplanes of both models, cut down and scaled."""
+        """Return the hyperplanes of both models, cut down and scaled."""
         first = NaiveBayesClassifier() if self.first is None else clone(self.first)
         machine = LinearSVM(C=self.C, loss=self.loss, dual=self.dual, tol=self.tol)
         second = machine if self.second is None else clone(self.second)
@@ -198,7 +198,7 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
 
 
 def hyperplanes_of(model: Any) -> Planes:
-    """The weights and intercepts of a fitted linear model, hyperplanes x terms."""
+    """Return the weights and intercepts of a fitted linear model, hyperplanes x terms."""
     if hasattr(model, "log_odds_coef_"):
         return model.log_odds_coef_, model.log_odds_intercept_
     if not hasattr(model, "coef_"):
@@ -219,7 +219,7 @@ def heaviest(weights: Array, keep: float) -> Array:
 
 
 def _fitted(model: Any, rows: sparse.csr_array, Y: sparse.csr_array, weights: Array) -> Planes:
-    """The hyperplanes of a model, fitted to all categories at once where it can."""
+    """Return the hyperplanes of a model, fitted to all categories at once where it can."""
     if hasattr(model, "fit_checked"):
         members = sparse.csr_array(Y.T)
         targets = Targets(members, np.arange(Y.shape[1]), multilabel=True)
@@ -259,7 +259,7 @@ def _quality(truth: Array, scores: Array, multilabel: bool) -> float:
 
 
 def _likeliest(truth: Array, scores: Array) -> tuple[Array, Array]:
-    """The shares that a search tried, ascending, and the mean log-likelihood of the labels at each."""
+    """Return the shares that a search tried, ascending, and the mean log-likelihood at each."""
     tried: dict[float, float] = {}
 
     def loss(alpha: float) -> float:
@@ -274,7 +274,7 @@ def _likeliest(truth: Array, scores: Array) -> tuple[Array, Array]:
 
 
 def _log_likelihood(truth: Array, scores: Array) -> float:
-    """The mean log-likelihood of labels by the best line from scores to log odds, of slope 0 or more, per category."""
+    """Return the mean log-likelihood of labels by the best lines from scores to log odds."""
     from sklearn.linear_model import LogisticRegression
 
     total = 0.0

@@ -41,7 +41,7 @@ def squared_distances(points: Array, others: Array) -> Array:
 
 
 def nearest_points(points: Array, others: Array, n_neighbors: int) -> tuple[Array, Array]:
-    """The indices of the nearest of `others` for each point, and their squared distances.
+    """Find the nearest of `others` for each point, and their squared distances.
 
     Ties go to the earlier.
 
@@ -63,7 +63,7 @@ def nearest_points(points: Array, others: Array, n_neighbors: int) -> tuple[Arra
 
 
 def _distinct_rows(rows: Array) -> tuple[Array, Any]:
-    """The distinct rows in the order of their first appearance, and the place of each row among them."""
+    """Return the distinct rows by first appearance, and the index of each row among them."""
     _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     if len(first) == len(rows):
         return rows, slice(None)
@@ -73,7 +73,7 @@ def _distinct_rows(rows: Array) -> tuple[Array, Any]:
 
 
 def _lowest(values: Array, k: int) -> Array:
-    """The columns of the k lowest values of each row, ascending; ties go to the earlier."""
+    """Return the columns of the k lowest values of each row; ties go to the earlier."""
     kth = np.partition(values, k - 1, axis=1)[:, [k - 1]]
     below, equal = values < kth, values == kth
     n_missing = k - np.count_nonzero(below, axis=1, keepdims=True)
@@ -83,7 +83,7 @@ def _lowest(values: Array, k: int) -> Array:
 
 
 def weighted_votes(neighbors: Array, weights: Array, members: sparse.csr_array) -> Array:
-    """The sum of the neighbours' weights in each category, documents x categories.
+    """Return the sum of the neighbours' weights in each category, documents x categories.
 
     `members` has a row per document.
     """
@@ -160,7 +160,7 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
             raise ValueError(f"prior must be positive, got {self.prior!r}")
 
     def kneighbors(self, X: Any) -> tuple[Array, Array]:
-        """The nearest training documents of each document and their cosines, nearest first."""
+        """Find the nearest training documents of each document and their cosines."""
         return self._nearest(self._normalised(X))
 
     def scores_checked(self, rows: SparseRows) -> FloatArray:
@@ -178,7 +178,7 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
         return normalize(check_terms(self, X, reset=False))
 
     def _nearest(self, rows: SparseRows) -> tuple[Array, Array]:
-        """The nearest training documents of rows of length 1, and their cosines."""
+        """Find the nearest training documents of rows of length 1, and their cosines."""
         n_neighbors = min(self.n_neighbors, self._documents.shape[0])
         found = np.empty((rows.shape[0], n_neighbors), dtype=np.int64)
         cosines = np.empty(found.shape)
@@ -190,7 +190,7 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
         return found, cosines
 
     def predict_proba(self, X: Any) -> Array:
-        """The share of each category in the votes, documents x categories."""
+        """Return the share of each category in the votes, documents x categories."""
         return self._votes(self._normalised(X))
 
     def _votes(self, rows: SparseRows) -> Array:
@@ -206,7 +206,7 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
         return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> Array:
-        """The class with most votes, or the indicator of the categories of more than half."""
+        """Return the class with most votes, or the indicator of categories of more than half."""
         votes = self.predict_proba(X)
         if self.multilabel_:
             return (votes > 0.5).astype(np.int64)
@@ -214,7 +214,7 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
         return classes
 
     def contributions(self, X: Any, category: Any) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the probability of a category through its neighbours, and what the prior adds."""
+        """Return what each term adds to a probability through neighbours, and what the prior adds."""
         places = np.flatnonzero(self.classes_ == category)
         if len(places) != 1:
             raise ValueError(f"no category {category!r}")
@@ -302,7 +302,7 @@ class RocchioClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseE
     def _prototypes(
         self, rows: sparse.csr_array, members: sparse.csr_array, weights: Array
     ) -> Iterator[Array]:
-        """The prototypes of a few categories at a time."""
+        """Yield the prototypes of a few categories at a time."""
         from sklearn.preprocessing import normalize
 
         weighted = sparse.csr_array(rows * weights[:, np.newaxis])

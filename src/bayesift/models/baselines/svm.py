@@ -132,7 +132,7 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
     def _costs(
         self, rows: sparse.csr_array, terms: list[Array] | None, weights: Array, n_models: int
     ) -> Array:
-        """The cost of documents inside and outside of each category, 2 x categories."""
+        """Return the cost of documents inside and outside of each category, 2 x categories."""
         if self.C != "scale":
             return np.full((2, n_models), float(self.C))
         parts = [rows] if terms is None else (rows[:, chosen] for chosen in terms)
@@ -153,7 +153,7 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         costs: Array,
         terms: Array | None,
     ) -> tuple[Row, float]:
-        """The hyperplane of one category, by liblinear."""
+        """Find the hyperplane of one category, by liblinear."""
         from sklearn.svm import LinearSVC
 
         positive = members.toarray().ravel() != 0
@@ -175,7 +175,7 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
 
 
 def _hyperplanes(problem: LinearProblem) -> list[tuple[Row, float]]:
-    """The hyperplanes of all categories, by blocks of them.
+    """Find the hyperplanes of all categories, by blocks of them.
 
     Those with nothing to separate have no weights.
     """
@@ -197,13 +197,13 @@ def _hyperplanes(problem: LinearProblem) -> list[tuple[Row, float]]:
 
 
 def one_category(members: Array) -> Targets:
-    """The targets of one category against the rest, from 1 for its documents and 0 for others."""
+    """Return the targets of one category against the rest, from 1 for its documents."""
     row = sparse.csr_array(members[np.newaxis], dtype=np.int8)
     return Targets(row, np.arange(1), multilabel=True)
 
 
 def _spread(values: Array, columns: Array, n_columns: int) -> Array:
-    """A row with values in some columns and 0 elsewhere."""
+    """Return a row with values in some columns and 0 elsewhere."""
     row = np.zeros(n_columns)
     row[columns] = values
     return row
@@ -222,7 +222,7 @@ def scaled_cost(squares: Array, weights: Array | None = None) -> float:
 
 
 def squared_lengths(rows: sparse.csr_array) -> Array:
-    """The squared length of every document."""
+    """Return the squared length of every document."""
     squares: Array = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
     return squares
 
@@ -297,7 +297,7 @@ class NBSVMClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEst
     def _hyperplane(
         self, rows: SparseRows, positives: SparseRows, weights: FloatArray
     ) -> tuple[FloatArray, float]:
-        """The hyperplane of one category, its weights those of the unscaled features."""
+        """Find the hyperplane of one category; its weights are those of unscaled features."""
         members = positives.toarray().ravel()
         counts = np.stack([(weights * members) @ rows, (weights * (1 - members)) @ rows])
         totals = counts.sum(axis=1, keepdims=True)
@@ -420,7 +420,7 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
         return margins[:, 0] if self._is_binary() else margins
 
     def predict(self, X: Any) -> Array:
-        """The class with the largest margin, or the indicator of the categories with a margin above 0."""
+        """Return the class with the largest margin, or the indicator of positive margins."""
         margins = self.decision_function(X)
         if self.multilabel_:
             return (margins > 0).astype(np.int64)

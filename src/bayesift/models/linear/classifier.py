@@ -71,12 +71,12 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
         return np.exp(self._log_proba(moderated))
 
     def score_std(self, X: Any) -> Array:
-        """The standard deviation of each score under the posterior, as `decision_function` is shaped."""
+        """Return the standard deviation of each score, shaped as `decision_function`."""
         deviations = self._deviations(X)
         return deviations[:, 0] if self._is_binary() else deviations
 
     def probability_interval(self, X: Any, *, mass: float = 0.9) -> tuple[Array, Array]:
-        """The ends of the credible interval of each P(c | d).
+        """Return the ends of the credible interval of each P(c | d).
 
         Of several classes, the other scores stay at the mode.
         """
@@ -88,7 +88,7 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
         return np.minimum(*ends), np.maximum(*ends)
 
     def contribution_std(self, X: Any, category: Any) -> sparse.csr_array:
-        """The standard deviations of `contributions(X, category)` under the posterior, documents x terms."""
+        """Return the standard deviations of `contributions(X, category)`, documents x terms."""
         self._check_has_posterior()
         X = check_terms(self, X, reset=False)
         row = self.coef_variance_[[self._place(category)[0]]].toarray()[0]
@@ -405,7 +405,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     def problem(
         self, X: Any, y: Any, sample_weight: Any = None, feature_mask: Any = None
     ) -> LinearProblem:
-        """The problem that `fit` would solve, with the prior as given; fits nothing."""
+        """Return the problem that `fit` would solve, with the prior as given."""
         return self._problem(*check_documents(clone(self), X, y, sample_weight), feature_mask)
 
     def _post_load(self) -> None:
@@ -436,7 +436,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     def _problem(
         self, rows: SparseRows, targets: Targets, weights: FloatArray, feature_mask: Any
     ) -> LinearProblem:
-        """The problem with the prior as given."""
+        """Return the problem with the prior as given."""
         members, link = models_of(targets), link_of(self.link)
         coupled = _is_softmax(
             self.multiclass, link, members.shape[0], multilabel=targets.multilabel
@@ -467,7 +467,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         return None if progress is None else lambda done: progress(done, total)
 
     def intercept_row(self) -> Array:
-        """The intercept as solvers take it: the row `intercept` of `bayesift.kernels.linear`."""
+        """Return the intercept as solvers take it: a row of `bayesift.kernels.linear`."""
         if self.intercept is None:
             return np.zeros(3)
         if isinstance(self.intercept, str):

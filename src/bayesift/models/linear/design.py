@@ -19,7 +19,7 @@ _FEWEST = 32  # dense columns that are worth a table of their own
 
 
 def dense_columns(rows: sparse.csr_array) -> Array:
-    """The columns with an entry in nearly all rows, if there are many of them; else none."""
+    """Return the columns with an entry in nearly all rows, if there are many; else none."""
     counts = np.bincount(rows.indices, minlength=rows.shape[1])
     found = np.flatnonzero(counts >= max(1.0, _FULL * rows.shape[0]))
     return found if len(found) >= _FEWEST else found[:0]
@@ -70,7 +70,7 @@ class Design:
         return self.sparse.multiply(self.sparse).tocsr()
 
     def squares_times(self, values: Array) -> Array:
-        """The transposed product of the squares of all entries."""
+        """Return the transposed product of the squares of all entries."""
         out: Array = self._squares.T @ values
         if len(self.dense):
             out[self.dense] = (self.table**2).T @ values
@@ -78,7 +78,7 @@ class Design:
 
 
 def _only(rows: sparse.csr_array, kept: Array) -> sparse.csr_array:
-    """The matrix with the entries of these columns only, in the same shape."""
+    """Return the matrix with the entries of these columns only, in the same shape."""
     chosen = kept[rows.indices]
     indptr = np.concatenate([[0], np.cumsum(chosen)])[rows.indptr].astype(np.int32)
     return sparse.csr_array((rows.data[chosen], rows.indices[chosen], indptr), shape=rows.shape)

@@ -57,7 +57,7 @@ _NOISE = 1e-10  # of the largest diagonal: a step that leads nowhere
 def log_evidence(
     problem: LinearProblem, category: int, solution: Solution, *, largest: int = _LARGEST
 ) -> float:
-    """The log evidence of one model with a Gaussian or Laplace prior at its mode.
+    """Return the log evidence of one model with a Gaussian or Laplace prior at its mode.
 
     Its determinant is exact up to `largest` terms or documents.
 
@@ -161,12 +161,12 @@ class Spectrum:
     shares: Array
 
     def form(self, function: Callable[[Array], Array]) -> float:
-        """The quadratic form z' f(A) z."""
+        """Return the quadratic form z' f(A) z."""
         return float(self.shares @ function(self.nodes))
 
 
 def lanczos_spectra(product: Callable[[Array], Array], starts: Array) -> list[Spectrum]:
-    """The spectra of a positive definite matrix, given as a product with columns, for each column of `starts`.
+    """Find the spectra of a positive definite matrix, one for each column of `starts`.
 
     Steps end when they hardly change z' log(A) z. The basis is not kept orthogonal: what rounding
     adds are copies of eigenvalues that are found already, which share their weight (Golub & Meurant
@@ -241,7 +241,7 @@ class KinkIntegrals:
 
 
 def _half(pull: Array, far: Array) -> Array:
-    """The log integral of exp(-pull v - v^2 / 2) / sqrt(2 pi) over v > -far, stable for a large pull."""
+    """Return the log integral of exp(-pull v - v^2 / 2) / sqrt(2 pi) over v > -far."""
     end = far - pull
     tail = np.log(0.5 * erfcx(np.maximum(-end, 0.0) / np.sqrt(2.0))) + 0.5 * far * (
         2.0 * pull - far
@@ -250,14 +250,14 @@ def _half(pull: Array, far: Array) -> Array:
 
 
 def squared(columns: sparse.csc_array) -> sparse.csc_array:
-    """The matrix of the squares of the entries."""
+    """Return the matrix of the squares of the entries."""
     return sparse.csc_array((columns.data**2, columns.indices, columns.indptr), shape=columns.shape)
 
 
 def softmax_log_evidence(
     problem: LinearProblem, solutions: list[Solution], *, largest: int = _LARGEST
 ) -> float:
-    """The log evidence of a softmax model with a Gaussian or Laplace prior at its mode, one solution per class.
+    """Return the log evidence of a softmax model at its mode.
 
     Its determinant is exact up to `largest` weights and intercepts.
 
@@ -293,7 +293,7 @@ def softmax_log_evidence(
 def _class_height(
     problem: LinearProblem, c: int, weights: Array, shares: Array
 ) -> tuple[float, Array]:
-    """The log prior of a class at the mode, with integrals J under a Laplace prior.
+    """Return the log prior of a class at the mode, with integrals J for a Laplace prior.
 
     And deviations of its weights.
     """
@@ -350,7 +350,7 @@ class _SoftmaxHessian:
         return 2.0 * float(np.sum(np.log(np.diagonal(linalg.cholesky(whole, lower=True)))))
 
     def by_lanczos(self) -> float:
-        """The mean over seven columns of random signs, each by Lanczos quadrature of the logarithm."""
+        """Return the mean over seven columns of random signs, each by Lanczos quadrature."""
         model = NormalModel(
             self.problem, self.problem.rows, np.zeros_like(self.deviations), self.deviations
         )

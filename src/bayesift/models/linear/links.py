@@ -140,13 +140,13 @@ LINKS: dict[str, type[Any]] = {link.kind: link for link in (Logit, Probit, LogF)
 
 
 def link_of(link: Any) -> Link:
-    """A link, or the one of that name."""
+    """Return a link, or the one of that name."""
     found: Link = named_or_given(link, LINKS, "link")
     return found
 
 
 def log_likelihoods(link: Link, margins: Array) -> tuple[Array, Array, Array]:
-    """The log-likelihood of margins y f, its derivative, and minus its second derivative."""
+    """Return the log-likelihood of margins y f, its derivative and minus its second one."""
     if link.code == LOGIT:
         small = np.exp(-np.abs(margins))
         near = 1.0 / (1.0 + small)

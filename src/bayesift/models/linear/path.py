@@ -66,7 +66,7 @@ class ScaleChoice:
     factors: Array | None = None
 
     def rescale(self, prior: Prior) -> Prior:
-        """The prior with these scales."""
+        """Return the prior with these scales."""
         return rescaled(prior, self.scales, self.factors)
 
 
@@ -94,7 +94,7 @@ def follow(
     n_jobs: int | None,
     progress: Progress | None = None,
 ) -> Path:
-    """The modes of all models at each row of `scales`, which is steps x models, the strongest prior first."""
+    """Find the modes of all models at each row of `scales`, the strongest prior first."""
     n_models = problem.members.shape[0]
     solutions: list[Solution | None] = [None] * n_models
     problems = [problem.varied(prior=problem.prior.rescaled(column(row))) for row in scales]
@@ -151,7 +151,7 @@ def strongest_scales(problem: LinearProblem) -> Array:
 
 
 def prior_spread(problem: LinearProblem) -> Array:
-    """The mean over documents of the variance that the prior gives their scores, one per model."""
+    """Return the mean variance that the prior gives the scores of documents, per model."""
     weights = problem.mean_importance()
     per_entry = np.repeat(weights / weights.sum(), np.diff(problem.rows.indptr))
     squares = np.bincount(
@@ -172,7 +172,7 @@ def column(scales: Any) -> Any:
 
 
 def rescaled(prior: Prior, scales: Array, factors: Array | None = None) -> Prior:
-    """A prior with one scale per model, and with `factors` one factor of it per column."""
+    """Return a prior with one scale per model, and one factor of it per column."""
     return prior.rescaled(column(scales) if factors is None else column(scales) * factors)
 
 
@@ -221,7 +221,7 @@ class MinimumSearch:
         self.seen = sorted([*self.seen, (place, value)])
 
     def next_place(self) -> float | None:
-        """The next place to evaluate; None at the end."""
+        """Return the next point to evaluate; None at the end."""
         if not self.seen:
             return self.start
         if len(self.seen) >= _MOST:
@@ -232,7 +232,7 @@ class MinimumSearch:
         return self._beyond(1.0 if best or len(self.seen) == 1 else -1.0)
 
     def _beyond(self, direction: float) -> float | None:
-        """The next step downhill.
+        """Return the next step downhill.
 
         At the bound, between it and its neighbour while they are far apart.
         """
@@ -264,7 +264,7 @@ def search_scales(
     shared: bool,
     most: int = _MOST,
 ) -> ScaleChoice:
-    """The scales with the least loss, one per model or (`shared`: losses are totals) one for all.
+    """Find the scales with the least loss, one per model or (`shared`) one for all.
 
     `losses` takes one scale per model and the models; returns their losses and standard errors.
     """

@@ -68,7 +68,7 @@ class WeightPosterior:
             raise DataError("the posterior has a negative variance")
 
     def score_variances(self, X: sparse.csr_array) -> Array:
-        """The variance of the score of each document."""
+        """Return the variance of the score of each document."""
         part = sparse.csr_array(sparse.csc_array(X)[:, self.terms])
         design = sparse.csr_array(sparse.hstack([part, np.ones((X.shape[0], 1))]))
         if self.covariance.ndim == 1:
@@ -84,7 +84,7 @@ class WeightPosterior:
 
 
 def variances_of(posteriors: list[WeightPosterior], n_terms: int) -> tuple[sparse.csr_array, Array]:
-    """The variances of the weights, models x terms, 0 where a weight counts as known.
+    """Return the variances of weights, models x terms, 0 where a weight counts as known.
 
     And of the intercepts.
     """
@@ -99,7 +99,7 @@ def variances_of(posteriors: list[WeightPosterior], n_terms: int) -> tuple[spars
 def posterior_of(
     problem: LinearProblem, category: int, solution: Solution, curvatures: Array | None = None
 ) -> WeightPosterior:
-    """The Laplace approximation about a mode.
+    """Make the Laplace approximation about a mode.
 
     `curvatures` are minus the second derivatives of the log-likelihood by each document's score,
     times its importance; by default those of the link.
@@ -142,7 +142,7 @@ def _curvatures(problem: LinearProblem, category: int, solution: Solution) -> Ar
 
 
 def score_interval(scores: Array, deviations: Array, mass: float) -> tuple[Array, Array]:
-    """The ends of the central interval that holds this much of the probability of each score."""
+    """Return the ends of the central interval that holds this much probability."""
     if not 0 < mass < 1:
         raise ValueError(f"mass must lie between 0 and 1, got {mass!r}")
     reach = float(ndtri((1.0 + mass) / 2.0)) * deviations

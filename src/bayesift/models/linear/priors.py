@@ -36,7 +36,7 @@ class Prior(Protocol):
         """Of the weights about their modes."""
 
     def rescaled(self, factor: Any) -> Prior:
-        """The prior with all standard deviations multiplied.
+        """Return the prior with all standard deviations multiplied.
 
         A column of factors has one per category.
         """
@@ -89,15 +89,15 @@ class GaussianPrior:
         return self.variance
 
     def rescaled(self, factor: Any) -> GaussianPrior:
-        """The prior with all standard deviations multiplied."""
+        """Return the prior with all standard deviations multiplied."""
         return replace(self, variance=self.variance * factor**2)
 
     def spread(self, distance: Array, category: int) -> Array:
-        """The standard deviation, whatever the weight."""
+        """Return the standard deviation, whatever the weight."""
         return np.sqrt(row_of(self.variance, category, len(distance)))
 
     def cost(self, distance: Array, category: int) -> float:
-        """The sum of distance^2 / (2 variance)."""
+        """Return the sum of distance^2 / (2 variance)."""
         return float(np.sum(distance**2 / (2.0 * row_of(self.variance, category, len(distance)))))
 
 
@@ -134,7 +134,7 @@ class LaplacePrior:
 
     @classmethod
     def of_variance(cls, variance: Any, *, mode: Any = 0.0, sign: Any = 0) -> LaplacePrior:
-        """The prior of this variance, 2 / gamma."""
+        """Return the prior of this variance, 2 / gamma."""
         _check_positive("variance", variance)
         return cls(gamma=2.0 / variance, mode=mode, sign=sign)
 
@@ -149,7 +149,7 @@ class LaplacePrior:
         return 2.0 / self.gamma
 
     def rescaled(self, factor: Any) -> LaplacePrior:
-        """The prior with all standard deviations multiplied."""
+        """Return the prior with all standard deviations multiplied."""
         return replace(self, gamma=self.gamma / factor**2)
 
     def spread(self, distance: Array, category: int) -> Array:
@@ -160,7 +160,7 @@ class LaplacePrior:
         return np.sqrt(np.abs(distance)) / row_of(self.gamma, category, len(distance)) ** 0.25
 
     def cost(self, distance: Array, category: int) -> float:
-        """The sum of sqrt(gamma) |distance|."""
+        """Return the sum of sqrt(gamma) |distance|."""
         return float(
             np.sum(np.sqrt(row_of(self.gamma, category, len(distance))) * np.abs(distance))
         )
@@ -205,7 +205,7 @@ class JeffreysPrior:
         return np.abs(distance)
 
     def cost(self, distance: Array, category: int) -> float:
-        """The sum of log |distance| over the weights that are not 0."""
+        """Return the sum of log |distance| over the weights that are not 0."""
         return float(np.sum(np.log(np.abs(distance[distance != 0]))))
 
 
@@ -270,7 +270,7 @@ class GammaPrior:
         return np.sqrt((self.rate + 0.5 * distance**2) / (self.shape + 0.5))
 
     def cost(self, distance: Array, category: int) -> float:
-        """The sum of (shape + 1/2) log(1 + distance^2 / (2 rate)).
+        """Return the sum of (shape + 1/2) log(1 + distance^2 / (2 rate)).
 
         Of (2 shape + 1) log |distance| if rate is 0.
         """
@@ -285,7 +285,7 @@ PRIORS: dict[str, type[Any]] = {
 
 
 def prior_of(prior: Any) -> Prior:
-    """A prior, or the one of that name with its default parameters."""
+    """Return a prior, or the one of that name with its default parameters."""
     found: Prior = named_or_given(prior, PRIORS, "prior")
     return found
 
@@ -302,7 +302,7 @@ def _values_of(parameter: Any, category: int) -> Array:
 
 
 def penalty_rows(prior: Prior, category: int, n_terms: int) -> Array:
-    """The penalty of one category's weights, in the layout of `bayesift.kernels.linear`."""
+    """Return the penalty of one category's weights, in the layout of `bayesift.kernels.linear`."""
     rows = np.empty((5, n_terms))
     for row, parameter in zip(rows[:3], (*prior.strengths, prior.mode), strict=True):
         row[:] = _values_of(parameter, category)

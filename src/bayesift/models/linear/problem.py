@@ -41,7 +41,7 @@ class Solution:
         return self.weights.dense() if isinstance(self.weights, SparseRow) else self.weights
 
     def compacted(self) -> Solution:
-        """The solution with sparse weights, if most are 0."""
+        """Return the solution with sparse weights, if most are 0."""
         return (
             self
             if isinstance(self.weights, SparseRow)
@@ -83,7 +83,7 @@ class LinearProblem:
     balance: Array | None = None
 
     def varied(self, **changes: Any) -> LinearProblem:
-        """The problem with other fields, sharing what was computed of those that stay."""
+        """Return the problem with other fields, sharing what was computed of those that stay."""
         new = replace(self, **changes)
         for name, needs in _COMPUTED_FROM.items():
             if name in self.__dict__ and needs.isdisjoint(changes):
@@ -91,7 +91,7 @@ class LinearProblem:
         return new
 
     def small_gradient(self, objective: Array) -> Array:
-        """The squared gradient, in units of the prior, that leaves tol^2 of the objective (at least 1e-6) to gain."""
+        """Return the squared gradient that leaves tol^2 of the objective to gain."""
         return np.asarray(2.0 * self.tolerance**2 * np.maximum(objective, _NOTHING))
 
     @property
@@ -101,12 +101,12 @@ class LinearProblem:
 
     @computed_once
     def columns(self) -> sparse.csc_array:
-        """The matrix by columns."""
+        """Return the matrix by columns."""
         return sparse.csc_array(self.rows)
 
     @computed_once
     def design(self) -> Design:
-        """The matrix as solvers multiply it: dense columns apart, if there are any."""
+        """Return the matrix as solvers multiply it: dense columns apart, if there are any."""
         return Design(self.rows, dense_columns(self.rows))
 
     @computed_once
@@ -116,7 +116,7 @@ class LinearProblem:
 
     @computed_once
     def sums(self) -> Array:
-        """Sums of the columns, each document counted by its importance; only without `balance`."""
+        """Return sums of the columns, each document counted by its importance; only without `balance`."""
         return np.asarray(self.rows.T @ self.importance)
 
     @computed_once
@@ -125,7 +125,7 @@ class LinearProblem:
 
     @computed_once
     def lengths(self) -> Array:
-        """The squared lengths of the documents."""
+        """Return the squared lengths of the documents."""
         return squared_lengths(self.rows.indptr, self.rows.data)
 
     @computed_once
@@ -135,7 +135,7 @@ class LinearProblem:
 
     @computed_once
     def start_intercepts(self) -> Array:
-        """The best intercept of each category for documents without terms."""
+        """Return the best intercept of each category for documents without terms."""
         if self.balance is None:
             inside = self.members @ self.importance
             total = self.importance.sum()
@@ -145,12 +145,12 @@ class LinearProblem:
         return best_constants(self.link, self.intercept, inside, total - inside)
 
     def penalty(self, category: int) -> Array:
-        """The penalty of a category's weights, in the layout of `bayesift.kernels.linear`."""
+        """Return the penalty of a category's weights, in the layout of `bayesift.kernels.linear`."""
         shared = self._shared_penalty
         return penalty_rows(self.prior, category, self.n_terms) if shared is None else shared
 
     def mode(self, category: int) -> Array:
-        """The modes of the prior, within its bounds."""
+        """Return the modes of the prior, within its bounds."""
         mode, sign = (
             row_of(self.prior.mode, category, self.n_terms),
             row_of(self.prior.sign, category, self.n_terms),
@@ -158,7 +158,7 @@ class LinearProblem:
         return np.where(sign * mode < 0, 0.0, mode)
 
     def positives(self, category: int) -> Array:
-        """The documents of a category."""
+        """Return the documents of a category."""
         documents: Array = self.members.indices[
             self.members.indptr[category] : self.members.indptr[category + 1]
         ]
@@ -171,7 +171,7 @@ class LinearProblem:
         return signs
 
     def importance_of(self, category: int) -> Array:
-        """The weight of each document in a category's problem."""
+        """Return the weight of each document in a category's problem."""
         if self.balance is None:
             return self.importance
         factors = np.full(len(self.importance), self.balance[1, category])
@@ -180,7 +180,7 @@ class LinearProblem:
         return weights
 
     def mean_importance(self) -> Array:
-        """The weight of each document, averaged over the categories."""
+        """Return the weight of each document, averaged over the categories."""
         if self.balance is None:
             return self.importance
         total, n_models = np.zeros(len(self.importance)), self.members.shape[0]
@@ -190,7 +190,7 @@ class LinearProblem:
         return mean
 
     def terms_of(self, category: int) -> Array:
-        """The columns a category may use."""
+        """Return the columns a category may use."""
         return (
             np.arange(self.n_terms, dtype=np.int32) if self.terms is None else self.terms[category]
         )
@@ -223,7 +223,7 @@ _COMPUTED_FROM = {
 
 
 def best_constants(link: Link, intercept: Array, inside: Array, outside: Array) -> Array:
-    """The best intercepts for documents without terms, of this weight inside and outside of categories; bisection."""
+    """Find the best intercepts for documents without terms by bisection."""
     free, precision, centre = intercept
     low, high = np.full(len(inside), -30.0), np.full(len(inside), 30.0)
     for _ in range(50 if free else 0):
@@ -237,7 +237,7 @@ def best_constants(link: Link, intercept: Array, inside: Array, outside: Array) 
 
 
 def _inside(members: sparse.csr_array, importance: Array, factors: Array) -> Array:
-    """The total importance of each category's documents, times its factor."""
+    """Return the total importance of each category's documents, times its factor."""
     owners = np.repeat(np.arange(len(factors)), np.diff(members.indptr))
     values = importance[members.indices] * factors[owners]
     return np.asarray(
@@ -246,7 +246,7 @@ def _inside(members: sparse.csr_array, importance: Array, factors: Array) -> Arr
 
 
 def matrix_of(problem: LinearProblem) -> Matrix:
-    """The documents as kernels take them."""
+    """Return the documents as kernels take them."""
     return Matrix(entries_of(problem.columns), entries_of(problem.rows), problem.norms)
 
 
@@ -261,7 +261,7 @@ def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_a
 def document_weights(
     class_weight: Any, targets: Targets, members: sparse.csr_array | None, weights: Array
 ) -> tuple[Array, Array | None]:
-    """The importance of documents and the `balance` of a `LinearProblem` for class weights.
+    """Return the importance of documents and the `balance` of a `LinearProblem` for class weights.
 
     "balanced" gives both sides of each model the same total weight, or all classes where one model
     holds them (members is None).

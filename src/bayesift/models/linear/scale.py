@@ -55,7 +55,7 @@ class Evidence:
     def choose(
         self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
     ) -> ScaleChoice:
-        """The scales of all models."""
+        """Choose the scales of all models."""
         self.check(problem)
         shared = self.shared or problem.coupled
         return search_scales(
@@ -87,7 +87,7 @@ class EvidenceLosses:
     def __call__(
         self, scales: Array, models: list[int], factors: Array | None = None
     ) -> tuple[Array, Array]:
-        """The losses of models, one scale each, and no standard errors.
+        """Return the losses of models, one scale each, and no standard errors.
 
         Their total where models share a scale.
         """
@@ -128,7 +128,7 @@ class ScaleRule(Protocol):
     def choose(
         self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
     ) -> ScaleChoice:
-        """The scales of all models."""
+        """Choose the scales of all models."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class FixedScale:
     def choose(
         self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
     ) -> ScaleChoice:
-        """The factor, for all models."""
+        """Choose the given factor, for all models."""
         return ScaleChoice(np.full(problem.members.shape[0], float(self.factor)))
 
 
@@ -172,7 +172,7 @@ class NormBased:
     def choose(
         self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
     ) -> ScaleChoice:
-        """The scale by the norms of the documents."""
+        """Choose the scale by the norms of the documents."""
         n_terms = [len(problem.terms_of(c)) for c in range(problem.members.shape[0])]
         return ScaleChoice(np.sqrt(np.maximum(n_terms, 1) / prior_spread(problem)))
 
@@ -268,7 +268,7 @@ def held_out_losses(
 
 
 def mean_and_error(losses: Array, weights: Array) -> tuple[Array, Array]:
-    """The mean loss of a document and its standard error over the folds, one per model, from folds x models."""
+    """Return the mean loss of a document and its standard error over folds, per model."""
     mean: Array = losses.sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-300)
     of_folds = losses / np.maximum(weights, 1e-300)
     return mean, np.std(of_folds, axis=0, ddof=1) / np.sqrt(len(losses))
@@ -280,7 +280,7 @@ def together(losses: Array, weights: Array) -> tuple[Array, Array]:
 
 
 def pick_scale(scales: Array, losses: Array, errors: Array, rule: Rule) -> float:
-    """The scale with the least loss, or the strongest prior within one standard error of it."""
+    """Choose the scale with the least loss, or the strongest within one standard error."""
     best = int(np.nanargmin(losses))
     if rule == "best":
         return float(scales[best])
@@ -328,7 +328,7 @@ class CrossValidation:
     def choose(
         self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
     ) -> ScaleChoice:
-        """The scales of all models."""
+        """Choose the scales of all models."""
         scales = default_scales(problem, self.n_scales, shared=self.shared or problem.coupled)
         return self.along(scales, problem, solver, n_jobs, progress)
 
@@ -340,7 +340,7 @@ class CrossValidation:
         n_jobs: int | None,
         progress: Progress | None = None,
     ) -> ScaleChoice:
-        """The best of given scales, steps x models from the strongest prior to the weakest."""
+        """Choose the best of given scales, steps x models from the strongest prior on."""
         held_out = HeldOutFolds(
             problem, solver, folds_of(problem, self.folds, self.random_state), n_jobs
         )
@@ -393,7 +393,7 @@ class ScaleSearch:
     def choose(
         self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
     ) -> ScaleChoice:
-        """The scales of all models."""
+        """Choose the scales of all models."""
         held_out = HeldOutFolds(
             problem, solver, folds_of(problem, self.folds, self.random_state), n_jobs
         )
@@ -455,14 +455,14 @@ class BlockScales:
 
     @classmethod
     def of(cls, transformer: Any, **parameters: Any) -> BlockScales:
-        """The blocks of a fitted `ColumnTransformer` of scikit-learn."""
+        """Return the blocks of a fitted `ColumnTransformer` of scikit-learn."""
         parts = {name: part.stop - part.start for name, part in transformer.output_indices_.items()}
         return cls(tuple((name, size) for name, size in parts.items() if size), **parameters)
 
     def choose(
         self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
     ) -> ScaleChoice:
-        """The scales of all models and the factors of all columns."""
+        """Choose the scales of all models and the factors of all columns."""
         sizes = [size for _, size in self.blocks]
         if sum(sizes) != problem.n_terms:
             raise ValueError(
@@ -483,7 +483,7 @@ class BlockScales:
         return ScaleChoice(scales, shared.validation, np.repeat(np.exp(logs[:-1]), sizes))
 
     def search(self, loss: Callable[[Array], float], shared: float | None = 0.0) -> Array:
-        """The logarithms of the factors of the blocks, and of the scale that they share, which starts at `shared`.
+        """Find the logarithms of the factors of the blocks and of the scale that they share.
 
         `loss` is of such logarithms. The factor of the largest block stays one, and a shared scale
         of None too.
@@ -534,7 +534,7 @@ class BlockScales:
     def _losses(
         self, problem: LinearProblem, solver: str, n_jobs: int | None
     ) -> Callable[..., tuple[Array, Array]]:
-        """The total loss of all models at a scale and factors of columns, and its standard error."""
+        """Return the total loss at a scale and factors of columns, and its standard error."""
         everyone = list(range(problem.members.shape[0]))
         if self.by == "evidence":
             Evidence().check(problem)
@@ -553,7 +553,7 @@ class BlockScales:
 
 
 def _best_along(logs: Array, place: int, loss: Callable[[Array], float]) -> float:
-    """The best value of one of several logarithms of scales, the others as they are."""
+    """Find the best value of one of several logarithms of scales, the others fixed."""
     start = float(logs[place])
     search = MinimumSearch(start, _STEP, (start - _REACH, start + _REACH), _STEP / 2)
     while (value := search.next_place()) is not None:
@@ -564,7 +564,7 @@ def _best_along(logs: Array, place: int, loss: Callable[[Array], float]) -> floa
 
 
 def folds_of(problem: LinearProblem, n_folds: int, random_state: int | None) -> Array:
-    """The fold in which each document is held out; see `deal_folds`."""
+    """Return the fold in which each document is held out; see `deal_folds`."""
     return deal_folds(problem.members.T, n_folds=n_folds, random_state=random_state)
 
 
@@ -590,7 +590,7 @@ _KINDS: dict[str, type[Any]] = {
 
 
 def scale_rule_of(prior_scale: Any) -> ScaleRule:
-    """The rule of that name, a rule as it is, or the scale that a number fixes."""
+    """Return the rule of that name, a rule as it is, or the scale that a number fixes."""
     if isinstance(prior_scale, str):
         if prior_scale not in SCALE_RULES:
             raise ValueError(

@@ -182,7 +182,7 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
         return self
 
     def inclusion_of(self, category: Any) -> Array:
-        """The probability of each term to matter to a category; 0 for those that were left out."""
+        """Return the probability of each term to matter to a category; 0 if it was left out."""
         check_is_fitted(self)
         probabilities: Array = self.inclusion_[[self._place(category)[0]]].toarray()[0]
         return probabilities

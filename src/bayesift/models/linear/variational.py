@@ -102,7 +102,7 @@ class _Ascent:
         self.set_likelihood()
 
     def set_likelihood(self) -> None:
-        """The quadratic model of the likelihood at the present posterior, and its mean there."""
+        """Set the quadratic model of the likelihood at the present posterior."""
         if self.bound == "expected":
             self._expect_likelihood()
             return
@@ -126,7 +126,7 @@ class _Ascent:
         self.likelihood = expected_likelihood(link.code, link.parameters, *documents)
 
     def climb(self, terms: Array, still: float) -> Array:
-        """A round that does not lower the ELBO; how far each word moved, and last the intercept.
+        """Make a round that does not lower the ELBO; returns how far each word moved.
 
         Rounds under a bound never lower it. The others take a shorter step if they do, which as
         natural gradients (Khan & Lin 2017) raise it when they are short enough.
@@ -173,7 +173,7 @@ class _Ascent:
         return float(max(abs(step) * np.sqrt(inverse), widened))
 
     def elbo(self) -> float:
-        """The lower bound of the log evidence; without the constants of the intercept's prior."""
+        """Return the lower bound of the log evidence, without constants of the intercept."""
         bound = self.likelihood - self.factors[5].sum()
         free, precision, centre = self.problem.intercept
         if free and self.intercept_variance:
@@ -254,7 +254,7 @@ def inclusion_posterior(
     bound: str = "expected",
     background_variance: float = 0.0,
 ) -> InclusionPosterior:
-    """The posterior of one category's weights under this prior, from a start.
+    """Find the posterior of one category's weights under this prior, from a start.
 
     The problem's own prior does not matter.
 
@@ -294,7 +294,7 @@ def inclusion_posterior(
 
 
 def check_bound(bound: str, problem: LinearProblem) -> str:
-    """The bound of this name, if it applies to the problem's link."""
+    """Check that the bound of this name applies to the problem's link, and return it."""
     if bound not in BOUNDS:
         raise ValueError(f"bound must be one of {', '.join(BOUNDS)}, got {bound!r}")
     if bound == "tangent" and problem.link.code != LOGIT:

@@ -126,7 +126,7 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
             return self.fit_counts(counted, known, multilabel=self.multilabel_)
 
     def predict(self, X: Any) -> Array:
-        """The most probable class, or the indicator of the categories more probable than not."""
+        """Return the most probable class, or the indicator of probabilities above 1/2."""
         if self._is_multilabel():
             return (self.predict_log_odds(X) > 0).astype(np.int64)
         best: Array = self.classes_[np.argmax(self._posterior_joint(X), axis=1)]
@@ -153,13 +153,13 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         return joint
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """The logarithm of P(c) p(d | c), documents x categories, without the multinomial coefficient."""
+        """Return the logarithm of P(c) p(d | c) without the multinomial coefficient."""
         joint: Array = self._terms(X) @ self.feature_log_prob_.T
         joint += self.class_log_prior_
         return joint
 
     def predict_log_odds(self, X: Any) -> Array:
-        """The log odds of P(c | d), documents x categories, which tell apart what rounds to probability 1."""
+        """Return the log odds of P(c | d), which tell apart what rounds to probability 1."""
         if self._is_multilabel():
             log_odds = self._terms(X) @ self.log_odds_coef_.T + self.log_odds_intercept_
             # inf - inf: a document that is impossible in the category and outside it gets the
@@ -182,7 +182,7 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
     ) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the log odds of a category, documents x terms, and the prior log odds.
+        """Return what each term adds to the log odds of a category, and the prior log odds.
 
         Parameters
         ----------
@@ -239,7 +239,7 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         return difference(*self._two_classes(self.class_log_prior_[:, np.newaxis]))
 
     def _all_classes(self, targets: Targets) -> Array:
-        """The classes so far and the new ones."""
+        """Return the classes so far and the new ones."""
         if targets.multilabel != self.multilabel_:
             raise ValueError(
                 "y was an indicator matrix before and is labels now, or the other way round"
@@ -271,13 +271,13 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         return check_terms(self, X, reset=False, non_negative=True)
 
     def _posterior_joint(self, X: Any) -> Array:
-        """The joint log probabilities, or the prior's where a document is impossible under every class."""
+        """Return the joint log probabilities, or the prior's where no class is possible."""
         joint = self.predict_joint_log_proba(X)
         joint[np.all(joint == -np.inf, axis=1)] = self.class_log_prior_
         return joint
 
     def _rivals(self, X: sparse.csr_array, category: int) -> Array:
-        """The most probable other class of each document."""
+        """Return the most probable other class of each document."""
         if len(self.classes_) < 2:
             raise ValueError("there is no other class to compare with")
         joint = self._posterior_joint(X)

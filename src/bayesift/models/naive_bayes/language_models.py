@@ -88,7 +88,7 @@ class CategoryCounts:
         )
 
     def add(self, X: sparse.csr_array, members: sparse.csr_array, weights: Array) -> Self:
-        """These and more documents; `members` is categories x documents."""
+        """Return the counts with more documents added; `members` is categories x documents."""
         x = X.indptr, X.indices, X.data
         earlier = self.counts.indptr, self.counts.indices, self.counts.data, self.documents
         indptr, indices, sums, documents = sum_by_category(
@@ -166,7 +166,7 @@ class Bags:
         return len(self.counted.term_counts)
 
     def discounted(self, discount: float) -> Array:
-        """What each bag loses when `discount` (or all of a smaller count) is taken from every count."""
+        """Return what each bag loses when `discount` is taken from every count."""
         if not self.rest:
             return _row_sums(self.counted.counts, np.minimum(self.counted.counts.data, discount))
         totals = self.counted.term_counts
@@ -177,7 +177,7 @@ class Bags:
         return lost
 
     def dense(self, category: int) -> Array:
-        """The counts of one bag over all terms."""
+        """Return the counts of one bag over all terms."""
         return self._dense(self.counted.counts.data, self.counted.term_counts, category)
 
     def dense_documents(self, category: int) -> Array:
@@ -381,7 +381,7 @@ class HierarchicalShrinkage:
             self.ancestors(category)
 
     def ancestors(self, category: Hashable) -> list[Any]:
-        """The path from a category's parent upwards."""
+        """Return the path from a category's parent upwards."""
         path: list[Any] = []
         while category in self.parents:
             category = self.parents[category]
@@ -402,7 +402,7 @@ class HierarchicalShrinkage:
             return np.log(out, out=out)
 
     def _node_counts(self, bags: Bags) -> dict[Any, Array]:
-        """The counts of every category that is a parent."""
+        """Return the counts of every category that is a parent."""
         nodes: dict[Any, Array] = {}
         own = {name: c for c, name in enumerate(bags.classes.tolist())}
         inner = set(self.parents.values())
@@ -417,7 +417,7 @@ class HierarchicalShrinkage:
         return nodes
 
     def _path_models(self, bags: Bags, category: int, nodes: dict[Any, Array]) -> Array:
-        """The estimates along the path: the category, its ancestors, the collection, the uniform one."""
+        """Return the estimates along the path: category, ancestors, collection, uniform."""
         levels = [bags.dense(category)]
         if not bags.rest:
             levels += [
@@ -432,7 +432,7 @@ class HierarchicalShrinkage:
         return np.array([*estimates, np.full(bags.n_terms, 1 / bags.n_terms)])
 
     def _learn_weights(self, bags: Bags, category: int, models: Array) -> Array:
-        """The lambdas of one category, by EM on its own words, each held out."""
+        """Learn the lambdas of one category by EM on its own words, each held out."""
         counts = bags.dense(category)
         held_out = np.flatnonzero(counts)
         counts = counts[held_out]
@@ -465,7 +465,7 @@ SMOOTHINGS: dict[str, type[Any]] = {
 
 
 def _share_elsewhere(documents: Array, n_documents: float) -> Array:
-    """What is left of a relative frequency when one document that holds the word is held out."""
+    """Return a relative frequency without one document that holds the word."""
     elsewhere = np.maximum(1 - 1 / documents, 0.0)
     return elsewhere / (1 - 1 / n_documents) if n_documents > 1 else np.zeros_like(elsewhere)
 

@@ -131,7 +131,7 @@ class PosteriorBank:
         return np.stack(work)
 
     def means(self, models: list[int] | None = None) -> Array:
-        """The mean weights of models (all without), models x (bias and terms).
+        """Return the mean weights of models (None for all), models x (bias and terms).
 
         0 for terms a model does not know.
         """
@@ -167,7 +167,7 @@ class PosteriorBank:
     def _over_models(
         self, work: Callable[[int, sparse.csr_array], Any], rows: sparse.csr_array, settings: Any
     ) -> list[Any]:
-        """What `work` gives for each model and its local rows."""
+        """Call `work` for each model and its local rows."""
         shared = _local_rows(rows, settings.bias) if self.terms is None else None
 
         def of_model(model: int) -> Any:

@@ -231,7 +231,7 @@ COVARIANCES: dict[str, type[Any]] = {
 
 
 def covariance_of(kernel: Any) -> Covariance:
-    """A covariance, the one of that name, or that of a scikit-learn kernel."""
+    """Return a covariance, the one of that name, or that of a scikit-learn kernel."""
     if _is_foreign(kernel):
         return KernelCovariance(kernel)
     own = isinstance(kernel, _OfProducts | KernelCovariance)

@@ -210,7 +210,7 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         )
 
     def expected_information_gain(self, X: Any, *, kind: Gain = "exact") -> Array:
-        """The information gain before labels are known, documents x models."""
+        """Return the information gain before labels are known, documents x models."""
         return likelihood_of(self.likelihood).expected_information_gain(
             *self.predict_fields(X), kind=kind
         )
@@ -219,7 +219,7 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
     ) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the mean field of a category, documents x terms, and the bias.
+        """Return what each term adds to the mean field of a category, and the bias.
 
         Linear kernels only.
         """
@@ -308,7 +308,7 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         return 1 + (self.n_features_in_ if self.terms_ is None else len(self.terms_[model]))
 
     def _kept(self, model: int) -> Array | None:
-        """A mask of the columns a model uses."""
+        """Return a mask of the columns a model uses."""
         if self.terms_ is None:
             return None
         kept = np.zeros(self.n_features_in_, dtype=np.bool_)

@@ -248,7 +248,7 @@ def is_streamed(model: Any) -> bool:
 def extended_stream(
     model: Any, X: Any, y: Any, classes: Any, *, new_pass: bool
 ) -> OnlineLaplaceClassifier:
-    """The stream of a `SparseBayesClassifier` after the next documents."""
+    """Learn the next documents with the stream of a `SparseBayesClassifier`."""
     scale = 1.0 if model.prior_scale is None else float(model.prior_scale)
     gamma = float(prior_of(model.prior).strengths[0]) ** 2 / scale**2
     stream: OnlineLaplaceClassifier | None = getattr(model, "stream_", None)
@@ -264,7 +264,7 @@ def extended_stream(
 
 
 def _started(model: Any, y: Any, classes: Any, gamma: float) -> OnlineLaplaceClassifier:
-    """A new stream, at the weights of a model that was fitted to all documents at once."""
+    """Start a stream at the weights of a model that was fitted to all documents."""
     stream = OnlineLaplaceClassifier(gamma=gamma)
     if hasattr(model, "coef_"):
         stream.classes_, stream.multilabel_ = model.classes_, model.multilabel_

@@ -53,7 +53,7 @@ class _Field(ABC):
         return log_evidence, first, second
 
     def log_evidence(self, y: Any, mean: Any, variance: Any) -> Array:
-        """The logarithm of P(y) with the field integrated out."""
+        """Return the logarithm of P(y) with the field integrated out."""
         return self.moments(y, mean, variance)[0]
 
     def predictive(self, mean: Any, variance: Any) -> Array:
@@ -81,7 +81,7 @@ class _Field(ABC):
         return gains.reshape(shape)
 
     def expected_information_gain(self, mean: Any, variance: Any, *, kind: Gain = "exact") -> Array:
-        """The mean information gain over both labels, before the label is known.
+        """Return the mean information gain over both labels, before the label is known.
 
         `kind` as in `information_gain`.
         """
@@ -177,7 +177,7 @@ LIKELIHOODS: dict[str, type[Any]] = {
 
 
 def likelihood_of(likelihood: Any) -> Likelihood:
-    """A likelihood, or the one of that name."""
+    """Return a likelihood, or the one of that name."""
     own = isinstance(likelihood, ProbitNoise | LogitNoise | FlipNoise)
     found: Likelihood = likelihood if own else named_or_given(likelihood, LIKELIHOODS, "likelihood")
     return found

@@ -206,7 +206,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         return means.T, variances.T
 
     def log_evidence(self, X: Any, y: Any) -> Array:
-        """The log probability of these documents' labels, summed over documents, one per model.
+        """Return the log probability of these documents' labels, summed over documents, one per model.
 
         Nothing is learned.
         """
@@ -261,7 +261,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
     ) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the mean field of a category, documents x terms, and the part of the bias."""
+        """Return what each term adds to the mean field of a category, and the part of the bias."""
         terms, bias = super().contributions(X, category, against=against)
         return terms, self.bias * bias
 
@@ -276,7 +276,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     def _block_scales(
         self, rule: BlockScales, rows: sparse.csr_array, signs: Array, feature_mask: Any
     ) -> Any:
-        """The mask times the prior scale of each column, by the evidence of one epoch."""
+        """Return the mask times the prior scale of each column, by the evidence of one epoch."""
         sizes = [size for _, size in rule.blocks]
         if sum(sizes) != rows.shape[1]:
             raise ValueError(
@@ -300,7 +300,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         return scaled(rule.search(loss))
 
     def _start(self, targets: Targets, n_terms: int, feature_mask: Any) -> None:
-        """The prior of every model."""
+        """Set every model to its prior."""
         self.classes_, self.multilabel_, self.n_seen_ = targets.classes, targets.multilabel, 0
         self.n_features_in_ = n_terms
         n_models = 1 if self._is_binary() else len(self.classes_)
@@ -308,13 +308,13 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         self._bank.grow(n_models, n_terms, feature_mask, self)
 
     def _update(self, rows: sparse.csr_array, signs: Array) -> Self:
-        """The one update behind `fit` and `partial_fit`."""
+        """Make the one update behind `fit` and `partial_fit`."""
         self._bank.learn(rows, signs, self)
         self.n_seen_ += rows.shape[0]
         return self
 
     def _all_classes(self, targets: Targets) -> Array:
-        """The classes so far; an indicator may add columns."""
+        """Return the classes so far; an indicator may add columns."""
         self._check_form(targets)
         if self.multilabel_:
             return longer_names(self.classes_, targets.classes)

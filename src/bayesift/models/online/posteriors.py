@@ -467,7 +467,7 @@ class LowRankPosterior(_Posterior):
             raise DataError("the documents that wait do not fit")
 
     def _after_waiting(self, rows: SparseRows) -> Entries:
-        """The rows that wait and then these."""
+        """Return the rows that wait and then these."""
         waiting = self._rows
         return Entries(
             np.concatenate([waiting.indptr, rows.indptr[1:] + waiting.indptr[-1]]),

@@ -61,7 +61,7 @@ class SparseProcess:
 
     @classmethod
     def empty(cls) -> Self:
-        """The prior."""
+        """Return the prior."""
         rows = np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0)
         return cls(rows, np.empty(0), np.empty((0, 0)), np.empty((0, 0)))
 
@@ -80,7 +80,7 @@ class SparseProcess:
         n_terms: int,
         n_epochs: int = 1,
     ) -> SparseProcess:
-        """The process after these documents, labelled -1 and +1, in their order.
+        """Learn these documents, labelled -1 and +1, in their order.
 
         How they are batched is no matter.
         """

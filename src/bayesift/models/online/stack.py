@@ -110,7 +110,7 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
     ) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the log odds of a category, documents x terms, and the rest.
+        """Return what each term adds to the log odds of a category, and the rest.
 
         They add up.
 
@@ -124,7 +124,7 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape), rest
 
     def expert_contributions(self, X: Any, category: Any) -> Array:
-        """What each expert, the other categories and the rest add to the log odds, documents x (experts + 2).
+        """Return what experts, other categories and the rest add, documents x (experts + 2).
 
         The columns are `expert_names_`, the competition of other categories, and intercepts and
         calibration. Rows add up to the log odds.

@@ -55,7 +55,7 @@ class _Path(NamedTuple):
 
 
 def expert_parts(parts: ExpertParts) -> Array:
-    """The parts of the experts, of the other categories, and the rest."""
+    """Return the parts of the experts, of the other categories, and the rest."""
     _, odds = parts.state.run(parts.rows, None, parts.settings, details=True)
     table = np.empty((len(odds), odds.shape[1] + 2))
     for i, document in enumerate(odds):
@@ -67,7 +67,7 @@ def expert_parts(parts: ExpertParts) -> Array:
 
 
 def term_parts(parts: ExpertParts) -> tuple[Array, Array]:
-    """The part of each entry of the rows, and the rest of each row."""
+    """Return the part of each entry of the rows, and the rest of each row."""
     state, rows = parts.state, parts.rows
     _, odds = state.run(rows, None, parts.settings, details=True)
     weights = np.empty(len(rows.data))
@@ -118,7 +118,7 @@ def _linear_parts(parts: ExpertParts, columns: Array, x: Array) -> tuple[Array, 
 
 
 def _path_of(state: StackState, odds: Array, c: int) -> _Path:
-    """The factors of the mixers for one document."""
+    """Return the factors of the mixers for one document."""
     n_experts, n_categories = odds.shape
     counts, many = state.intercepts[COUNT], n_categories > 2
     inputs = MixerInputs(

@@ -198,7 +198,7 @@ class StackState(KernelArrays):
         self.own = self.own[[place]]
 
     def to_content(self) -> dict[str, Any]:
-        """The arrays without spare rows, by the names of the constructor."""
+        """Return the arrays without spare rows, by the names of the constructor."""
         content = {field.name: getattr(self, field.name) for field in fields(self)}
         return content | {
             name: content[name][: self.n_terms] for name in ("weights", "frequencies")
@@ -264,7 +264,7 @@ def _own_mixers(n_categories: int) -> Array:
 
 
 def _placed(array: Array, places: Array, n_categories: int) -> Array:
-    """The same columns at other places, zeros between them."""
+    """Return the same columns at other indices, with zeros between them."""
     wider = np.zeros((*array.shape[:-1], n_categories))
     wider[..., places] = array
     return wider

@@ -29,7 +29,7 @@ class ProbabilitiesMixin(CategoriesMixin):
     """Probabilities and decisions of a classifier that supplies `predict_log_proba`."""
 
     def predict(self, X: Any) -> Array:
-        """The most probable class, or the indicator of the categories more probable than not."""
+        """Return the most probable class, or the indicator of probabilities above 1/2."""
         logarithms = self.predict_log_proba(X)
         if self.multilabel_:
             decisions: Array = (logarithms > np.log(0.5)).astype(np.int64)
@@ -55,7 +55,7 @@ class ProbabilitiesMixin(CategoriesMixin):
         )
 
     def _known(self, y: Any) -> Any:
-        """The classes that labels may have; columns of an indicator name themselves."""
+        """Return the classes that labels may have; columns of an indicator name themselves."""
         return None if self.multilabel_ or np.ndim(y) != 1 else self.classes_
 
     def _check_form(self, targets: Targets) -> None:
@@ -156,7 +156,7 @@ class StreamingMixin(ProbabilitiesMixin):
     def _check_batch(
         self, X: Any, y: Any, classes: Any
     ) -> tuple[SparseRows, FloatArray, Array, bool]:
-        """The next documents, their labels, all classes and whether y is an indicator matrix."""
+        """Check the next documents; return them, their labels, all classes and their form."""
         self._check_settings()
         first = not self.__sklearn_is_fitted__()
         targets = check_targets(
@@ -184,7 +184,7 @@ class StreamingMixin(ProbabilitiesMixin):
         return hasattr(self, "_state")
 
     def _all_classes(self, targets: Targets) -> Array:
-        """The classes so far and the new ones."""
+        """Return the classes so far and the new ones."""
         self._check_form(targets)
         join = longer_names if self.multilabel_ else union_of_classes
         return join(self.classes_, targets.classes)
@@ -235,7 +235,7 @@ class KernelArrays:
 
 
 def models_over(targets: Targets, classes: Array) -> sparse.csr_array:
-    """The documents that each model calls positive, models x documents: of two classes the second is enough."""
+    """Return the documents that each model calls positive, models x documents."""
     members = targets.members_over(classes)
     return members[[1]] if not targets.multilabel and len(classes) == 2 else members
 

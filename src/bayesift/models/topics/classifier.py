@@ -54,7 +54,7 @@ class _TopicClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstimator
             return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> Array:
-        """The most probable class, or the indicator of the categories more probable than not."""
+        """Return the most probable class, or the indicator of probabilities above 1/2."""
         probabilities = self.predict_proba(X)
         if self.multilabel_:
             return (probabilities > 0.5).astype(np.int64)
@@ -172,7 +172,7 @@ class TopicSimilarityClassifier(_TopicClassifier):
         return np.minimum(probabilities, 1.0)
 
     def predict(self, X: Any) -> Array:
-        """The most probable class, or the indicator of the `t` most probable categories."""
+        """Return the most probable class, or the indicator of the `t` most probable categories."""
         check_is_fitted(self)
         if self.t is None or not self.multilabel_:
             return super().predict(X)
@@ -183,7 +183,7 @@ class TopicSimilarityClassifier(_TopicClassifier):
         return decisions
 
     def kneighbors(self, X: Any) -> tuple[Array, Array]:
-        """The rows of the nearest training documents, nearest first, and their squared distances."""
+        """Find the nearest training documents, and their squared distances."""
         check_is_fitted(self)
         return nearest_points(
             self.similarity_.points(self._codes(X)), self.points_, self.n_neighbors_
@@ -220,7 +220,7 @@ def choose_n_neighbors(
     weigh: Callable[[Array], Array],
     random: np.random.RandomState,
 ) -> int:
-    """The best number of neighbours among `N_NEIGHBORS`, by `leave_one_out`.
+    """Choose the best number of neighbours among `N_NEIGHBORS`, by `leave_one_out`.
 
     Ties go to the smallest.
     """
@@ -336,7 +336,7 @@ class TopicSVMClassifier(_TopicClassifier):
         return probabilities
 
     def contributions(self, X: Any, category: Any) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the log odds of a category, documents x terms, and the log odds without any term.
+        """Return what each term adds to the log odds of a category, and those without any term.
 
         A topic's part of a code is divided among the terms by `SparseNMF.shares`; the sum over
         terms is the score up to the tolerance of the codes.

@@ -88,7 +88,7 @@ class Objective:
         penalty: Penalty,
         delta: float = 1.0,
     ) -> Objective:
-        """The objective of documents x terms."""
+        """Return the objective of documents x terms."""
         values = X.data * importance[X.indices]
         return cls(
             sparse.csr_array((values, X.indices, X.indptr), shape=X.shape),
@@ -105,7 +105,7 @@ class Objective:
 
     @computed_once
     def constant(self) -> float:
-        """The part that depends on V alone: sum w (V log V - V)."""
+        """Return the part that depends on V alone: sum w (V log V - V)."""
         weights = self.importance[self.rows.indices]
         values = np.divide(self.rows.data, weights, out=np.zeros(self.rows.nnz), where=weights > 0)
         return float(np.sum(xlogy(self.rows.data, values)) - np.sum(self.rows.data))
@@ -116,7 +116,7 @@ class Objective:
         return self.penalty in ("log", "exponential")
 
     def curvatures(self, codes: Array) -> Array:
-        """The second derivative of the penalty, or of the square above it at these codes.
+        """Return the second derivative of the penalty, or of the square above it at these codes.
 
         A number or one per code.
         """
@@ -129,18 +129,18 @@ class Objective:
         return np.asarray(2.0 * self.alpha if self.penalty == "squared" else 0.0)
 
     def slopes(self, basis: Array) -> Array:
-        """The constant part of the bound's derivative in a code: sum_j w_j W_ja, plus alpha for S(x) = x."""
+        """Return the constant part of the bound's derivative in a code."""
         masses: Array = self.importance @ basis
         return masses + self.alpha if self.penalty == "absolute" else masses
 
     def divergence(self, codes: Array, basis: Array) -> float:
-        """The first sum, over terms that have a weight in some topic."""
+        """Return the first sum, over terms that have a weight in some topic."""
         rows = self.rows
         likelihood = log_likelihood(rows.indptr, rows.indices, rows.data, codes, basis)
         return float(self.constant - likelihood + codes.sum(axis=0) @ (self.importance @ basis))
 
     def value(self, codes: Array, basis: Array) -> float:
-        """The objective."""
+        """Return the objective."""
         return self.divergence(codes, basis) + self.alpha * float(np.sum(self._activity(codes)))
 
     def _activity(self, codes: Array) -> Array:
@@ -229,7 +229,7 @@ STARTS: dict[str, Start] = {
 
 
 def _heavier_part(left: Array, right: Array) -> tuple[Array, Array]:
-    """The positive or the negative parts of two vectors, whichever have the larger product of lengths."""
+    """Return the positive or the negative parts of two vectors, whichever are longer."""
     pairs = [(np.maximum(sign * left, 0.0), np.maximum(sign * right, 0.0)) for sign in (1.0, -1.0)]
     return max(pairs, key=lambda pair: float(np.linalg.norm(pair[0]) * np.linalg.norm(pair[1])))
 
@@ -341,7 +341,7 @@ def multiplicative_basis(objective: Objective, codes: Array, basis: Array) -> No
 def _balanced(
     objective: Objective, shares: Array, masses: Array, strengths: Array
 ) -> tuple[Array, Array]:
-    """The roots S of S = sum_j C_ja / (w_j h_a + k_a S) by Newton's method, and the penalty's slopes k_a S.
+    """Find the roots S of S = sum_j C_ja / (w_j h_a + k_a S), and the slopes k_a S.
 
     S minus the sum is concave and increasing: after at most one step the iterates increase to the
     root.

@@ -185,7 +185,7 @@ def fit_naive_bayes(codes: Array, left: Array, right: Array, same: Array) -> Add
 
 
 def best_factor(margins: Array, importance: Array) -> float:
-    """The a that minimises sum importance e^{-a margins}, by Newton's method from 0 with halved steps."""
+    """Find the a that minimises sum importance e^{-a margins}, by Newton's method."""
     factor, losses = 0.0, importance
     total = float(losses.sum())
     for _ in range(_NEWTON_STEPS):
@@ -290,7 +290,7 @@ class TopicSimilarity(StateMixin, BaseEstimator):
 
     @classmethod
     def paper(cls, **parameters: Any) -> Self:
-        """The paper's own form: differences of the codes, one stage per topic, P = 1 / (1 + e^{-2F}).
+        """Return the paper's own form: differences of codes, one stage per topic.
 
         Examples
         --------
@@ -410,7 +410,7 @@ def more_like_this(
     top: int = 10,
     n_reasons: int = 3,
 ) -> list[RankedDocument]:
-    """The documents of a collection that resemble the liked ones and not the disliked ones.
+    """Find the documents that resemble the liked ones and not the disliked ones.
 
     The similarity is a sum over topics, so its means are too: a score is exactly the sum of what
     its topics add and the collection's mean score. Documents that a person has judged, `liked` and
@@ -448,7 +448,7 @@ def more_like_this(
 def _parts(
     similarity: TopicSimilarity, points: Array, liked: Sequence[int], disliked: Sequence[int]
 ) -> Array:
-    """What each topic adds to each document's score, documents x topics: mean squares by the moments of the judged."""
+    """Return what each topic adds to each document's score, documents x topics."""
     parts = _mean_squares(points, points[list(liked)])
     if len(disliked):
         parts -= _mean_squares(points, points[list(disliked)])
@@ -457,7 +457,7 @@ def _parts(
 
 
 def _mean_squares(points: Array, judged: Array) -> Array:
-    """The mean of (p - j)^2 over the judged, by topic."""
+    """Return the mean of (p - j)^2 over the judged, by topic."""
     squares: Array = np.square(points - judged.mean(axis=0)) + judged.var(axis=0)
     return squares
 

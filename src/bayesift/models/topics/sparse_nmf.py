@@ -149,7 +149,7 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return self
 
     def transform(self, X: Any) -> Array:
-        """The code of each document, documents x topics.
+        """Return the code of each document, documents x topics.
 
         Terms that were never seen before say nothing.
         """
@@ -164,13 +164,13 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return codes
 
     def inverse_transform(self, codes: Any) -> Array:
-        """The documents that codes describe, documents x terms; dense."""
+        """Return the documents that codes describe, documents x terms; dense."""
         check_is_fitted(self)
         documents: Array = np.asarray(codes) @ self.components_
         return documents
 
     def objective(self, X: Any, codes: Array) -> float:
-        """The objective at these codes and the topics found.
+        """Return the objective at these codes and the topics found.
 
         Its divergence alone with `alpha=0`.
         """
@@ -199,7 +199,7 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return scores
 
     def topic_terms(self, k: int = 10, *, relevance: float = 0.6) -> Array:
-        """The columns of the k most relevant terms of each topic, topics x k.
+        """Return the columns of the k most relevant terms of each topic, topics x k.
 
         `relevance` as its weight there.
         """
@@ -209,7 +209,7 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def topic_words(
         self, names: Sequence[str] | Array | None = None, k: int = 10, *, relevance: float = 0.6
     ) -> list[list[str]]:
-        """The k most relevant terms of each topic, most relevant first.
+        """Return the k most relevant terms of each topic, most relevant first.
 
         `names` are the terms in the order of columns; those X came with, or numbers, without.
         """
@@ -288,7 +288,7 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
 
 def encoder_for_categories(given: SparseNMF | None) -> SparseNMF:
-    """An unfitted copy of the encoder given.
+    """Return an unfitted copy of the encoder given.
 
     Without one the paper's, whose codes tell categories apart.
     """

@@ -61,7 +61,7 @@ class Workers(Protocol):
     def solve(
         self, problem: LinearProblem, solver: str, tasks: list[tuple[list[int], Starts]]
     ) -> Iterable[list[Solution]]:
-        """The solutions of each task, categories and their starts, in order.
+        """Solve each task, categories and their starts, in order.
 
         A task is `solve_some`.
         """
@@ -103,7 +103,7 @@ _BLOCKS = ("dual", "newton")
 
 
 def choose_solver(name: str, problem: LinearProblem) -> str:
-    """The name of the solver, checked; "auto" is the quickest that can solve the problem."""
+    """Check the name of the solver; "auto" is the quickest that can solve the problem."""
     prior = problem.prior
     constrained = bool(np.any(prior.sign))
     if problem.coupled:
@@ -161,12 +161,12 @@ def _chunks(order: Array, size: int) -> list[Array]:
 def solve_some(
     problem: LinearProblem, solver: str, categories: list[int], starts: Starts
 ) -> list[Solution]:
-    """The solutions of a few categories, by the solver that `choose_solver` named."""
+    """Solve a few categories by the solver that `choose_solver` named."""
     return [solution.compacted() for solution in SOLVERS[solver](problem, categories, starts)]
 
 
 def solve_softmax(problem: LinearProblem, solver: str, starts: Starts) -> list[Solution]:
-    """The mode of all classes together, one `Solution` per class.
+    """Find the mode of all classes together, one `Solution` per class.
 
     Their objective is that of all.
     """
@@ -191,7 +191,7 @@ def solve_all(
     categories: Sequence[int] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> list[Solution]:
-    """The solutions of all categories, or of those named, by threads or by workers in their place.
+    """Solve all categories, or those named, by threads or by other workers.
 
     `starts` has a start per category, or None; `progress` is called with the number of categories
     that are done.

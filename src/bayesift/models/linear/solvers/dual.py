@@ -59,7 +59,7 @@ _LEFT = 0.2  # an estimate of the share of the loss without terms that is left a
 def solve_by_dual(
     problem: LinearProblem, categories: list[int], starts: list[Solution | None]
 ) -> list[Solution]:
-    """The modes of a block of categories."""
+    """Find the modes of a block of categories."""
     if np.any(problem.prior.sign):
         raise ValueError(
             "dual coordinate ascent takes no sign constraints; use solver='coordinate'"
@@ -74,7 +74,7 @@ def solve_by_dual(
 def _solve_block(
     problem: LinearProblem, categories: list[int], starts: list[Solution | None]
 ) -> list[Solution]:
-    """The modes of categories that share terms and precisions."""
+    """Find the modes of categories that share terms and precisions."""
     block = _DualBlock(problem, categories)
     if any(start is not None for start in starts):
         block.start_from(starts)
@@ -88,7 +88,7 @@ def _solve_block(
 
 
 def _finish(problem: LinearProblem, categories: list[int], block: _DualBlock) -> list[Solution]:
-    """The modes found; those not yet found by Newton's method from where the block stopped."""
+    """Return the modes found, and find the others by Newton's method from there."""
     found = [block.solution(place) for place in range(len(categories))]
     late = [place for place, solution in enumerate(found) if not solution.converged]
     left = problem.max_iter - block.rounds
@@ -188,7 +188,7 @@ class _DualBlock:
         self.anchors = self._anchors()
 
     def _anchors(self) -> Array:
-        """The anchors at which the intercepts are best for the dual variables, if these are kept."""
+        """Return the anchors at which the intercepts are best for the dual variables."""
         sums = np.sum(self.signs * self.duals, axis=0) + self.precision * self.centre
         anchors: Array = self.loose * ((self.precision + 1.0 / self.loose) * self.intercepts - sums)
         return anchors
@@ -262,7 +262,7 @@ class _DualBlock:
             self.intercepts = best
 
     def solution(self, place: int) -> Solution:
-        """What was found for one category when it was judged last."""
+        """Return what was found for one category when it was judged last."""
         kept = self.found[place]
         assert kept is not None
         coefficients = np.zeros(self.problem.n_terms)
@@ -284,7 +284,7 @@ class _DualBlock:
         visit(given, order, link.code, link.parameters, *variances, self.least, model)
 
     def _estimate(self) -> Array:
-        """An estimate of the squared gradient."""
+        """Estimate the squared gradient."""
         estimate: Array = self.ratio * self.size * self.moves.sum(axis=0)
         return estimate
 

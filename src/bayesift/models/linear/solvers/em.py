@@ -32,7 +32,7 @@ def solve_by_em(
     *,
     block: int | None = None,
 ) -> Solution:
-    """The mode of one category's weights, or a local one under the Jeffreys prior."""
+    """Find the mode of one category's weights, or a local one under the Jeffreys prior."""
     if np.any(problem.prior.sign):
         raise ValueError("EM takes no sign constraints; use solver='coordinate'")
     terms = problem.terms_of(category)
@@ -101,7 +101,7 @@ class _LeastSquares:
         return self.bound * whole
 
     def residuals(self, weights: Array, intercept: float) -> Array:
-        """The derivative of the log-likelihood for each score."""
+        """Return the derivative of the log-likelihood for each score."""
         margins = self.signs * (self.columns @ weights + intercept)
         return self.importance * self.signs * log_likelihoods(self.link, margins)[1]
 
@@ -114,7 +114,7 @@ class _LeastSquares:
         intercept: float,
         residuals: Array,
     ) -> tuple[Array, float]:
-        """The M-step of one block."""
+        """Make the M-step of one block."""
         now = np.append(distance, intercept)
         target = gram @ now + np.append(self.columns[:, places].T @ residuals, residuals.sum())
         target[-1] += self.precision * self.centre

@@ -60,7 +60,7 @@ class _NewtonBlock:
         return out
 
     def back(self, values: Array) -> Array:
-        """The transposed product, with the sum of the values last."""
+        """Return the transposed product, with the sum of the values last."""
         out = np.empty(self.weights.shape)
         self.design.transposed_times(values, out)
         out[-1] = values.sum(axis=0)
@@ -75,14 +75,14 @@ class _NewtonBlock:
         return loss, self.importance * self.signs * derivatives, self.importance * curvatures
 
     def gradient(self, residuals: Array) -> Array:
-        """The gradient of minus the log posterior."""
+        """Return the gradient of minus the log posterior."""
         gradient: Array = self.used * self.precision * (self.weights - self.centre) - self.back(
             residuals
         )
         return gradient
 
     def size(self, gradient: Array, curvatures: Array) -> Array:
-        """The square of the gradient in units of the prior.
+        """Return the square of the gradient in units of the prior.
 
         Half of it bounds how far the objective can fall.
         """
@@ -126,7 +126,7 @@ class _NewtonBlock:
 def solve_by_newton(
     problem: LinearProblem, categories: list[int], starts: list[Solution | None]
 ) -> list[Solution]:
-    """The modes of a block of categories."""
+    """Find the modes of a block of categories."""
     if np.any(problem.prior.sign):
         raise ValueError("Newton's method takes no sign constraints; use solver='coordinate'")
     block = _NewtonBlock(problem, categories, starts)
@@ -160,7 +160,7 @@ def solve_by_newton(
 def _search(
     block: _NewtonBlock, step: Array, scores: Array, loss: Array, slope: Array
 ) -> StepLengths:
-    """The step length of each category; the objectives of a block are always computed together."""
+    """Find the step length of each category; objectives are computed together."""
     moves, lengths = block.scores(step), np.ones(len(loss))
 
     def evaluate(places: Array, tried: Array) -> Array:
@@ -176,7 +176,7 @@ def _search(
 def solve_by_lbfgs(
     problem: LinearProblem, category: int, start: Solution | None = None
 ) -> Solution:
-    """The mode of one category's weights."""
+    """Find the mode of one category's weights."""
     terms, penalty = problem.terms_of(category), problem.penalty(category)
     columns = problem.columns if len(terms) == problem.n_terms else problem.columns[:, terms]
     signs, importance = problem.signs(category), problem.importance_of(category)

@@ -78,14 +78,14 @@ _ENOUGH_DECREASE = 1e-4
 def solve_by_coordinates(
     problem: LinearProblem, category: int, start: Solution | None = None
 ) -> Solution:
-    """The mode of one category's weights."""
+    """Find the mode of one category's weights."""
     return next(solve_along([problem], category, start))
 
 
 def solve_along(
     problems: Sequence[LinearProblem], category: int, start: Solution | None = None
 ) -> Iterator[Solution]:
-    """The modes of one category under several priors, all else the same: each is found from the one before.
+    """Find the modes of one category under several priors, each from the one before.
 
     Documents and the gradient of all terms stay as the last mode left them.
     """
@@ -112,7 +112,7 @@ def _descend(
     candidates: Candidates,
     cautious: int,
 ) -> Solution:
-    """Rounds on working sets, the first of them `cautious`, from where the descent stands until the mode is found."""
+    """Make rounds on working sets until the mode is found; the first are `cautious`."""
     matrix, model, documents, weights = (
         descent.matrix,
         descent.model,
@@ -141,12 +141,12 @@ def _descend(
 
 
 def _negligible(model: Model, scale: float) -> float:
-    """The change of a document's residual that may be left out of the gradient of all terms."""
+    """Return the change of a document's residual that may be left out of the gradient of all terms."""
     return _NEGLIGIBLE * scale / math.sqrt(len(model.importance))
 
 
 def _scale(model: Model) -> float:
-    """The smallest factor of |beta - mode|, of which the tolerance is a share.
+    """Return the smallest factor of |beta - mode|, of which the tolerance is a share.
 
     1 if there is none.
     """
@@ -173,7 +173,7 @@ def _model(problem: LinearProblem, category: int) -> Model:
 def select_terms(
     found: Array, priority: Array, penalty: Array, weights: Array, moved: int
 ) -> Array:
-    """The working set: all `moved` terms off their mode, and those of the others with the highest priority."""
+    """Select the working set: `moved` terms off their mode, others by priority."""
     wanted = max(_SMALLEST_SET, len(found) // _SHARE if moved == 0 else int(_GROWTH * moved))
     size = min(moved + wanted, len(found))
     if size == len(found):
@@ -240,7 +240,7 @@ class Descent:
             self.loss = optimise_intercept(self.model, documents, self.bias, goal, 4, cautious)
 
     def _copy(self, chosen: Array) -> tuple[WorkingSet | None, float]:
-        """The entries of the set and the products that its Gram matrix sums.
+        """Copy the entries of the set and the products that its Gram matrix sums.
 
         None where columns are quicker.
         """
@@ -320,7 +320,7 @@ class Descent:
         return total
 
     def _violation_left(self, terms: WorkingSet) -> float:
-        """The largest violation within a set and of the intercept.
+        """Return the largest violation within a set and of the intercept.
 
         Writes the gradient of the set.
         """
@@ -403,7 +403,7 @@ class Descent:
         scores += direction
 
     def _common(self, total: float, bias_gradient: float, sums: Array, step: Array) -> float:
-        """The best step of the intercept with that of the weights."""
+        """Return the best step of the intercept with that of the weights."""
         return (bias_gradient - float(np.dot(sums, step))) / total if total > 0.0 else 0.0
 
     def _line_search(

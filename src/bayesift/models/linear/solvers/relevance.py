@@ -34,7 +34,7 @@ _NEWTON_STEPS, _SMALL = 50, 1e-20
 def solve_by_relevance(
     problem: LinearProblem, category: int, start: Solution | None = None
 ) -> Solution:
-    """The weights of one category under the variances with the highest evidence.
+    """Find the weights of one category under the variances with the highest evidence.
 
     Minus its logarithm each round.
     """

@@ -87,7 +87,7 @@ class NormalModel:
         return np.ascontiguousarray(whole[:-1].T), whole[-1].copy()
 
     def _scores_of(self, weights: Array, table: Array | None = None) -> Array:
-        """The scores by weights; `table` has the dense columns in another precision."""
+        """Return the scores by weights; `table` has the dense columns in another precision."""
         rows, dense = self.design.sparse, self.design.dense
         out = np.empty((rows.shape[0], weights.shape[1]))
         kernels.products(rows.indptr, rows.indices, rows.data, weights, out)
@@ -98,7 +98,7 @@ class NormalModel:
         return out
 
     def _back(self, values: Array, power: int = 1, table: Array | None = None) -> Array:
-        """The transposed product with the matrix, or with that of its squares, and sums of the values last."""
+        """Multiply by the transposed matrix, or by that of its squares; sums of values last."""
         out, dense, data = np.empty_like(self.spread), self.design.dense, self.columns.data
         entries = data if power == 1 else data**power
         kernels.products(self.columns.indptr, self.columns.indices, entries, values, out)
@@ -111,7 +111,7 @@ class NormalModel:
         return out
 
     def moves(self, step: Array) -> Array:
-        """The change of the scores by a step of theta."""
+        """Return the change of the scores by a step of theta."""
         return self._scores_of(self.spread * step)
 
     def objective(self, theta: Array, scores: Array) -> float:
@@ -128,21 +128,21 @@ class NormalModel:
         return out
 
     def gradient(self, theta: Array, probabilities: Array) -> Array:
-        """The gradient of the objective."""
+        """Return the gradient of the objective."""
         residuals = self.importance[:, np.newaxis] * probabilities
         residuals[np.arange(len(residuals)), self.labels] -= self.importance
         gradient: Array = self.spread * self._back(residuals) + self.ridge * theta
         return gradient
 
     def first_slope(self) -> float:
-        """The length of the gradient at 0."""
+        """Return the length of the gradient at 0."""
         gradient = self.gradient(np.zeros_like(self.spread), self.probabilities(self.base))
         return math.sqrt(inner(gradient, gradient))
 
     def hessian_product(
         self, search: Array, probabilities: Array, table: Array | None = None
     ) -> Array:
-        """The Hessian of the objective times a step; `table` as for the scores."""
+        """Multiply a step by the Hessian of the objective; `table` as for the scores."""
         changes = self._scores_of(self.spread * search, table)
         changes -= np.sum(probabilities * changes, axis=1, keepdims=True)
         changes *= self.importance[:, np.newaxis] * probabilities
@@ -177,7 +177,7 @@ class NormalModel:
     def minimise(
         self, theta: Array, tolerance: float, rounds: int
     ) -> tuple[Array, list[float], bool]:
-        """The mode, the objective of each round, and whether the gradient fell to the tolerance of its size at 0."""
+        """Find the mode, the objective of each round, and whether it converged."""
         scores = self.base + self.moves(theta)
         trace, converged = [self.objective(theta, scores)], False
         first = self.first_slope()
@@ -203,7 +203,7 @@ class NormalModel:
     def _search(
         self, theta: Array, scores: Array, step: Array, slope: float, now: float
     ) -> tuple[float, Array, float]:
-        """The step length (0 if none is found), and the scores and the objective there."""
+        """Find the step length (0 if there is none), and the scores and objective there."""
         moves, last = self.moves(step), (scores, now)
 
         def evaluate(_: Array, lengths: Array) -> Array:
@@ -217,7 +217,7 @@ class NormalModel:
 
 
 def normal_model(problem: LinearProblem) -> NormalModel:
-    """The posterior under a normal prior."""
+    """Return the posterior under a normal prior."""
     n_classes, n_terms = problem.members.shape[0], problem.n_terms
     centre = np.zeros((n_classes, n_terms))
     for c in range(n_classes):
@@ -231,7 +231,7 @@ def normal_model(problem: LinearProblem) -> NormalModel:
 def solve_softmax_by_newton(
     problem: LinearProblem, starts: list[Solution | None]
 ) -> list[Solution]:
-    """The mode under a normal prior, one `Solution` per class.
+    """Find the mode under a normal prior, one `Solution` per class.
 
     Their objective is that of all together.
     """
@@ -253,7 +253,7 @@ def solutions_of(
 
 
 def labels_of(problem: LinearProblem) -> Array:
-    """The number of the class of each document."""
+    """Return the number of the class of each document."""
     labels = np.empty(problem.members.shape[1], dtype=np.int64)
     labels[problem.members.indices] = np.repeat(
         np.arange(problem.members.shape[0]), np.diff(problem.members.indptr)
@@ -283,7 +283,7 @@ def _shares(problem: LinearProblem) -> Array:
 
 
 def solve_softmax_by_lbfgs(problem: LinearProblem, starts: list[Solution | None]) -> list[Solution]:
-    """The mode under a normal prior by a quasi-Newton method, scipy's L-BFGS."""
+    """Find the mode under a normal prior by SciPy's L-BFGS."""
     model = normal_model(problem)
     shape, trace = model.spread.shape, []
     first = model.first_slope()
@@ -314,7 +314,7 @@ def solve_softmax_by_lbfgs(problem: LinearProblem, starts: list[Solution | None]
 
 
 def solve_softmax_by_em(problem: LinearProblem, starts: list[Solution | None]) -> list[Solution]:
-    """The mode, or a local one, one `Solution` per class.
+    """Find the mode, or a local one, one `Solution` per class.
 
     The start is the mode under a normal prior of variance 1.
     """
@@ -351,7 +351,7 @@ def solve_softmax_by_em(problem: LinearProblem, starts: list[Solution | None]) -
 
 
 def _spreads(problem: LinearProblem, distances: Array) -> Array:
-    """The deviation that EM expects of each weight, classes x terms.
+    """Return the deviation that EM expects of each weight, classes x terms.
 
     0 for terms that a class may not use.
     """

@@ -95,7 +95,7 @@ class _Classes:
 
 
 def solve_softmax_by_bound(problem: LinearProblem, starts: list[Solution | None]) -> list[Solution]:
-    """The mean of the weights under Bouchard's bound.
+    """Find the mean of the weights under Bouchard's bound.
 
     The objectives are minus the bound of the log evidence.
     """
@@ -159,7 +159,7 @@ def _normals(
 def solve_softmax_by_quadratic_bound(
     problem: LinearProblem, starts: list[Solution | None]
 ) -> list[Solution]:
-    """The mode, by Boehning's bound of the curvature."""
+    """Find the mode by Boehning's bound of the curvature."""
     classes = _Classes(problem)
     weights = np.column_stack(start_of(problem, starts))
     bound = _QuadraticBound(classes)
@@ -200,7 +200,7 @@ class _QuadraticBound:
         return out
 
     def solve(self, gradient: Array) -> Array:
-        """The inverse of the matrix times the gradient, classes x columns."""
+        """Multiply the gradient by the inverse of the matrix, classes x columns."""
         alone = np.stack([self._class_solve(c, row) for c, row in enumerate(gradient)])
         pull = self.gram @ (self.inverse @ alone.sum(axis=0)) / len(alone)
         return np.asarray(alone + np.stack([self._class_solve(c, pull) for c in range(len(alone))]))

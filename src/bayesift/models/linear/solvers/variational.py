@@ -43,14 +43,14 @@ _PRECISION = 1e-1  # change of xi at which to stop, as a share of the tolerance
 def solve_by_bound(
     problem: LinearProblem, category: int, start: Solution | None = None, *, to_mode: bool = False
 ) -> Solution:
-    """The mean of one category's weights under the bound, or their mode."""
+    """Find the mean of one category's weights under the bound, or their mode."""
     return _solve(problem, category, start, to_mode=to_mode)[0]
 
 
 def variational_posterior(
     problem: LinearProblem, category: int, start: Solution | None = None
 ) -> tuple[Solution, WeightPosterior]:
-    """The normal posterior of one category's weights under the bound: its mean, and its covariance.
+    """Find the normal posterior of one category's weights under the bound.
 
     The objective of the solution is minus the bound of the log evidence after each round.
     """
@@ -96,7 +96,7 @@ def _solve(
 
 
 def _refuse(problem: LinearProblem, category: int) -> None:
-    """What the bound does not cover."""
+    """Refuse what the bound does not cover."""
     if problem.link.code != LOGIT:
         raise ValueError("the variational bound is that of the logit link; use solver='auto'")
     if np.any(problem.prior.sign):
@@ -150,7 +150,7 @@ class _BoundedPosterior:
         return coefficients, float(mean[-1]) if len(mean) > len(self.terms) else self.shift
 
     def spreads(self, mean: Array, covariance: Array | None) -> Array:
-        """The root mean square of each score; its size at the mean without a covariance."""
+        """Return the root mean square of each score; its size if there is no covariance."""
         scores: Array = self.rows @ mean + self.shift
         if covariance is None:
             sizes: Array = np.abs(scores)
@@ -161,6 +161,6 @@ class _BoundedPosterior:
 
 
 def bound_curvature(xi: Array) -> Array:
-    """The coefficient l(xi) = tanh(xi / 2) / (4 xi), 1/8 at 0."""
+    """Return the coefficient l(xi) = tanh(xi / 2) / (4 xi), 1/8 at 0."""
     safe = np.where(xi > 1e-4, xi, 1.0)
     return np.where(xi > 1e-4, np.tanh(safe / 2.0) / (4.0 * safe), 0.125 - xi**2 / 96.0)

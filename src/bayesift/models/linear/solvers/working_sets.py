@@ -84,7 +84,7 @@ class SoftmaxSearch:
         )  # fmt: skip
 
     def penalty(self, c: int) -> Array:
-        """The penalty of a class."""
+        """Return the penalty of a class."""
         layer: Array = self.penalties[c if len(self.penalties) > 1 else 0]
         return layer
 
@@ -142,7 +142,7 @@ class SoftmaxSearch:
         )
 
     def _binary_model(self, c: int) -> Model:
-        """The problem of one class, the others fixed; its documents' scores have offsets."""
+        """Return the problem of one class, the others fixed; its scores have offsets."""
         nothing = np.empty(0)
         members = np.flatnonzero(self.labels == c).astype(np.int32)
         penalty, intercept = self.penalty(c), self.problem.intercept
@@ -164,7 +164,7 @@ class SoftmaxSearch:
 def solve_softmax_by_working_sets(
     problem: LinearProblem, starts: list[Solution | None]
 ) -> list[Solution]:
-    """The mode, one `Solution` per class; their objective is that of all together."""
+    """Find the mode, one `Solution` per class; the objective is that of all together."""
     search = SoftmaxSearch(problem, starts)
     tolerance, trace, converged = problem.tolerance * search.scale, [], False
     for k in range(problem.max_iter):
@@ -245,14 +245,14 @@ def improve_jointly(search: SoftmaxSearch, starts: Array, terms: Array) -> None:
 
 
 def _free(vector: Array, size: int, free: float) -> Array:
-    """Intercepts that are not free do not move."""
+    """Set the part of intercepts that are not free to 0."""
     if not free:
         vector[size:] = 0.0
     return vector
 
 
 def _gradient(search: SoftmaxSearch, matrix: _Matrix, penalty: Array, now: Array) -> Array:
-    """The gradient of the objective."""
+    """Return the gradient of the objective."""
     size, (free, precision, centre) = penalty.shape[1], search.problem.intercept
     residuals = -search.importance * search.probabilities
     residuals[search.labels, np.arange(len(search.labels))] += search.importance
@@ -271,13 +271,13 @@ def _cost(penalty: Array, intercept: Array, point: Array) -> float:
 
 
 def _within_orthant(penalty: Array, now: Array, new: Array) -> Array:
-    """The new weights, none of which passes its mode, if there is a kink, or its bounds."""
+    """Return new weights, none of which passes its mode, if it has a kink, or its bounds."""
     crossed = ((now - penalty[MODE]) * (new - penalty[MODE]) < 0) & (penalty[L1] > 0)
     return np.clip(np.where(crossed, penalty[MODE], new), penalty[LOWER], penalty[UPPER])
 
 
 def _diagonal(search: SoftmaxSearch, matrix: _Matrix, ridge: Array) -> Array:
-    """The diagonal of the Hessian; 1 where it is flat."""
+    """Return the diagonal of the Hessian; 1 where it is flat."""
     curvatures, diagonal = (
         search.importance * search.probabilities * (1.0 - search.probabilities),
         np.empty(len(ridge)),
@@ -289,7 +289,7 @@ def _diagonal(search: SoftmaxSearch, matrix: _Matrix, ridge: Array) -> Array:
 
 
 def _conjugate_gradients(apply: Callable[[Array], Array], diagonal: Array, target: Array) -> Array:
-    """An approximate solution; the target has no part along flat directions."""
+    """Solve approximately; the target has no part along flat directions."""
     step, residual = np.zeros_like(target), target.copy()
     scaled = residual / diagonal
     search, power = scaled.copy(), inner(residual, scaled)
