@@ -389,7 +389,7 @@ class PointLabels(Layer):
 
 @dataclass(frozen=True)
 class CountBars(Layer):
-    """Upright bars with their counts above them: x of the left and the right edge, and the count."""
+    """Upright bars with counts above them: left edge, right edge and count."""
 
     counts: Sequence[tuple[float, float, int]]
 
@@ -421,7 +421,7 @@ class CountBars(Layer):
 
 @dataclass(frozen=True)
 class Bars(Layer):
-    """Horizontal bars, one per row from the top: name, length, and the number to write behind it."""
+    """Horizontal bars, one per row from the top: name, length and number."""
 
     rows: Sequence[tuple[str, float, str]]
     height: float = 18.0

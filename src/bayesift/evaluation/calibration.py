@@ -139,7 +139,7 @@ def expected_calibration_error(
     average: Average | None = "micro",
     labels: Classes = None,
 ) -> Any:
-    """Mean distance of the probabilities in a bin from the share that came true, weighted by their number.
+    """Mean distance of probabilities in a bin from the share that came true, by their number.
 
     Every category of every document counts. `top_label_calibration_error` is of the most probable
     category alone.
@@ -188,7 +188,7 @@ def top_label_curve(
 def top_label_calibration_error(
     Y: Any, probabilities: Any, *, n_bins: int = 15, bins: Bins = "width", labels: Classes = None
 ) -> float:
-    """Mean distance of the probability of the most probable category from how often it is right: the ECE of papers.
+    """Mean distance of the top probability from how often it is right: the ECE of papers.
 
     ECE = Σ_b n_b / n |accuracy(b) - confidence(b)| over bins b of the highest probability.
 
@@ -222,7 +222,7 @@ def wilson_interval(successes: Array, trials: Array, *, level: float = 0.95) -> 
 
 
 def reliability_diagram(curves: ReliabilityCurve | Mapping[str, ReliabilityCurve]) -> Figure:
-    """Observed frequency against predicted probability with intervals, above the number of forecasts."""
+    """Draw observed frequency against predicted probability, above the number of forecasts."""
     named = {"calibration error": curves} if isinstance(curves, ReliabilityCurve) else curves
     layers: list[Layer] = []
     for place, (name, curve) in enumerate(named.items()):
@@ -264,7 +264,10 @@ def reliability_diagram(curves: ReliabilityCurve | Mapping[str, ReliabilityCurve
 
 
 def _counts_panel(curves: Sequence[ReliabilityCurve]) -> Panel:
-    """How many forecasts there are of each probability, on a log scale: bars of one curve, lines of several."""
+    """Draw the number of forecasts of each probability, on a log scale.
+
+    One curve has bars, several have lines.
+    """
     frame, x, most = (
         Frame(46, 318, 348, 410),
         Axis.unit(""),

@@ -40,7 +40,7 @@ class PrecisionRecallCurve:
         return cls._of_ranked(positive.ravel(), values.ravel())
 
     def thinned(self, n_points: int = 300) -> Self:
-        """At most about this many cuts: the first that reaches each of equally spaced values of recall."""
+        """Keep at most about this many cuts, at equally spaced values of recall."""
         places = np.searchsorted(self.recall, np.linspace(0, 1, n_points) * self.recall[-1])
         kept = np.unique(np.append(places[1:], 0))
         return type(self)(self.thresholds[kept], self.precision[kept], self.recall[kept])
@@ -114,7 +114,9 @@ def average_time_to_discovery(places: Sequence[int] | Array) -> float:
 
 
 def work_saved(places: Sequence[int] | Array, n_documents: int, recall: float = 0.95) -> float:
-    """WSS: the share of documents that need not be read to reach this recall, less what chance would save.
+    """Return WSS: the share of documents that need not be read to reach this recall.
+
+    What chance would save is taken off.
 
     `places` are those of all relevant documents in the order of reading, 1 for the first.
 
@@ -168,7 +170,7 @@ def precision_recall_plot(
 
 
 def _steps(curve: PrecisionRecallCurve) -> list[tuple[float, float]]:
-    """Return the curve as steps: the precision of a cut holds back to the recall of the cut before."""
+    """Return the curve as steps: a precision holds back to the recall before it."""
     points, reached = [], 0.0
     shown = curve.thinned()
     for recall, precision in zip(shown.recall.tolist(), shown.precision.tolist(), strict=True):

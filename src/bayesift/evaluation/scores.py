@@ -46,7 +46,9 @@ class CategoryScores:
 
 @dataclass(frozen=True)
 class Probabilities:
-    """Measures of the probabilities: ranking averaged over categories, the others over all decisions.
+    """Measures of the probabilities.
+
+    Ranking is averaged over categories, the others over all decisions.
 
     Calibration errors of all categories have 10 bins, those of the top label 15, of equal width or
     of equal mass.
@@ -64,7 +66,7 @@ class Probabilities:
 
 @dataclass(frozen=True)
 class Scores:
-    """The measures of one evaluation: micro averages over all decisions, macro over categories, a row per category."""
+    """The measures of one evaluation: micro and macro averages, and a row per category."""
 
     n_documents: int
     n_positives: int

@@ -28,7 +28,7 @@ _MIRROR = str.maketrans("<>", "><")
 
 @dataclass(frozen=True)
 class PairedTest:
-    """System A against system B: how often only A was right, only B, and the P-value of that between equal systems."""
+    """System A against system B: how often only one was right, and the P-value of that."""
 
     wins: int
     losses: int
@@ -36,7 +36,7 @@ class PairedTest:
 
     @property
     def symbol(self) -> str:
-        """How a table shows it: ">>" or "<<" for P <= 0.01, ">" or "<" for P <= 0.05, "~" otherwise."""
+        """Symbol in tables: ">>" or "<<" for P <= 0.01, ">" or "<" for P <= 0.05, "~" otherwise."""
         return symbol(self.wins - self.losses, self.p_value)
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,7 +90,9 @@ def mcnemar_test(
     exact: bool = True,
     labels: Classes = None,
 ) -> PairedTest:
-    """McNemar's two-sided test of the documents, or decisions, that one system gets right and the other wrong.
+    """Test the documents or decisions that one system gets right and the other wrong.
+
+    This is McNemar's two-sided test.
 
     Parameters
     ----------

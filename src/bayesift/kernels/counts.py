@@ -39,7 +39,10 @@ _SCAN_SHARE = (
 
 
 def _pays(compiled: Any, size: int) -> bool:
-    """Whether a kernel is worth calling: the input is large, or the kernel is compiled and the input not tiny."""
+    """Tell whether a kernel is worth calling.
+
+    The input is large, or the kernel is compiled and the input not tiny.
+    """
     return size > SMALL or (size > _TINY and compiled.is_ready)
 
 
@@ -106,7 +109,9 @@ def _count_terms(
     counts: Array,
     totals: Array,
 ) -> None:
-    """Count document by document in `counts`, zeros before and after, whose last place is that of the term -1.
+    """Count document by document in `counts`, whose last entry is that of the term -1.
+
+    All are zeros before and after.
 
     No branch asks whether a token is the first of its term: about half are, which cannot be
     predicted.
@@ -318,7 +323,7 @@ def next_in_document(tokens: Array, ends: Array, distance: int) -> Array:
 
 
 def interleave(streams: Array, ends: Array) -> tuple[Array, Array]:
-    """One stream of the non-negative entries of several that share document ends, document by document."""
+    """Join the non-negative entries of several streams, document by document."""
     if _pays(_interleave, streams.size):
         return _interleave(streams, ends)
     stream, token = np.nonzero(streams >= 0)
@@ -351,7 +356,7 @@ def sum_by_category(
     n_terms: int,
     earlier: tuple[Array, Array, Array, Array] | None = None,
 ) -> tuple[Array, Array, Array, Array]:
-    """Compressed rows (indptr, indices, sums, documents) of categories x terms, with sorted columns."""
+    """Return compressed rows (indptr, indices, sums, documents) of categories x terms."""
     x_indptr, y_indptr = x[0], y[0]
     n_categories = len(y_indptr) - 1
     if earlier is None:

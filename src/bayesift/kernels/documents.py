@@ -1,4 +1,6 @@
-"""The data of the working-set solver: one category, its documents grouped by score, and the entries of a working set.
+"""The data of the working-set solver: a category, its documents and its working set.
+
+Documents are grouped by score.
 
 Documents none of whose terms has a weight have the score b and are merged into two groups, inside
 and outside the category. Every other document has a place of its own, assigned when one of its
@@ -35,7 +37,7 @@ class Matrix(NamedTuple):
 
 
 class Model(NamedTuple):
-    """One category: its documents, column sums by importance, and the posterior (`bayesift.kernels.linear`)."""
+    """One category: documents, column sums and posterior (`bayesift.kernels.linear`)."""
 
     members: Array
     importance: Array
@@ -230,7 +232,7 @@ def intercept_penalty(model: Model, bias: float) -> float:
 
 
 def group_residuals(model: Model, documents: Documents) -> Array:
-    """Return the residual of a document of importance 1 in each group, inside the category and outside."""
+    """Return the residual of a document of importance 1 in each group."""
     inside, outside = documents.scores[:2].tolist()
     if model.link == LOGIT:
         return np.array(
@@ -246,7 +248,9 @@ def group_residuals(model: Model, documents: Documents) -> Array:
 
 
 class WorkingSet(NamedTuple):
-    """Columns and rows (counted until `arrange_rows` fills them) of the terms `chosen`, documents by their places.
+    """Columns and rows of the terms `chosen`, documents by their positions.
+
+    Rows are counted until `arrange_rows` fills them.
 
     The vectors are minus the gradient of the likelihood part, the step, and X_W' h (sums).
     """

@@ -27,7 +27,8 @@ from bayesift.kernels.likelihoods import LOGIT, SQUARED_HINGE, parts
 from bayesift.kernels.linear import column_dot
 from bayesift.kernels.products import add_row_eight, add_row_four, row_times_eight, row_times_four
 
-_NEAR = 0.1  # a Newton step this short is the last one: its error is far below that of the other dual variables
+# A Newton step this short is the last one: its error is far below that of other variables.
+_NEAR = 0.1
 _STEPS = 60
 
 

@@ -1,4 +1,6 @@
-"""Scanning a stream with one profile, and the likelihood-ratio test of every term after a judgement.
+"""Scanning of a stream with one profile, and likelihood-ratio tests of terms.
+
+Terms are tested after every judgement.
 
 A profile knows d weights with mean a and covariance C; `lookup[column]` is the weight of a column,
 or -1. With flip noise both questions about a document x depend on u = h / s only, h = a x, s^2 = x'
@@ -63,7 +65,9 @@ def _plogp(p: float) -> float:
 
 @kernel
 def decision_gain(kappa: float, u: float, v: float, correlation: float) -> float:
-    """Bits that the label of one document (flipped with probability kappa) tells about the sign of another's field.
+    """Return the bits that a label tells about the sign of another document's field.
+
+    The label is flipped with probability kappa.
 
     u and v are mean / standard deviation of the two fields: the mutual information of a 2 x 2
     table.
@@ -297,7 +301,7 @@ def informative_terms(
 
 @kernel
 def scale_rows(indptr: Array, data: Array) -> None:
-    """Scale each row to length one in place, summing in its order: the same bits whatever the other rows are."""
+    """Scale each row to length one in place, with the same bits whatever other rows are."""
     for i in range(len(indptr) - 1):
         total = 0.0
         for k in range(indptr[i], indptr[i + 1]):

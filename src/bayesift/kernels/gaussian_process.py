@@ -1,4 +1,4 @@
-"""Covariances of documents under a Gaussian process, and the sparse online Gaussian process of Csató & Opper.
+"""Covariances of documents, and the sparse online Gaussian process of Csató & Opper.
 
     LINEAR       x.x' + constant
     POLYNOMIAL   (x.x' + constant)^degree
@@ -91,7 +91,7 @@ def covariances(
     work: Array,
     gram: Array,
 ) -> None:
-    """Write the covariances of rows first.. with rows 0 .. n_others, or (-1) with all rows before each.
+    """Write covariances of rows first.. with rows 0 .. n_others, or (-1) all rows before each.
 
     `work`, a zero for every column, is left so. Sums run in the order of columns: the same bits in
     any block.
@@ -289,7 +289,10 @@ def _deletion(
     moment: Triple,
     d: Array,
 ) -> Triple:
-    """Columns r of Q and C after appending, for all but r itself and with the new vector in its place; a*, q*, c*."""
+    """Write columns r of Q and C after appending; returns a*, q*, c*.
+
+    The new vector takes the position of r.
+    """
     g, q, gamma = moment
     e_r, s_r = e[r], s[r]
     for i in range(size):

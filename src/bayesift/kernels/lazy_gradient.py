@@ -1,4 +1,6 @@
-"""The negative gradient of all terms, kept nearly current for a fraction of the cost of a pass over the matrix.
+"""The negative gradient of all terms, kept nearly current.
+
+It takes a fraction of the cost of a pass over the matrix.
 
 `neg_gradient` is X' included exactly, where `included` is the residual of each document when it was
 last included. A group of documents (`bayesift.kernels.documents`) is updated by its column sums, a
@@ -159,7 +161,9 @@ def find_candidates(
     weights: Array,
     tolerance: float,
 ) -> Search:
-    """Find the terms off their mode or in violation, by a gradient that is up to date (`update_gradient`).
+    """Find the terms off their mode or in violation, by an up-to-date gradient.
+
+    See `update_gradient`.
 
     The gradient is approximate while the largest violation certainly is one, or certainly none
     above the tolerance, and exact otherwise.

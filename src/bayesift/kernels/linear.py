@@ -1,4 +1,6 @@
-"""Parts of the posterior of a linear model, shared by its solvers. All modules use the names given here.
+"""Parts of the posterior of a linear model, shared by its solvers.
+
+All modules use the names given here.
 
     objective = - sum_i w_i log psi(y_i f_i) + sum_j P_j(beta_j) + Q(b),     f = X beta + b
     P_j(beta) = l1_j |beta - mode_j| + l2_j / 2 (beta - mode_j)^2,           lower_j <= beta <=
@@ -41,7 +43,7 @@ def penalty_of(penalty: Array, j: int, weight: float) -> float:
 
 @inlined
 def violation(penalty: Array, j: int, weight: float, neg_gradient: float) -> float:
-    """Return the size of the smallest subgradient of the objective by one weight; 0 at the optimum."""
+    """Return the size of the smallest subgradient of the objective by one weight."""
     distance = weight - penalty[MODE, j]
     gradient = penalty[L2, j] * distance - neg_gradient
     if distance > 0.0:
@@ -103,7 +105,7 @@ def differentiate(
     curvatures: Array,
     totals: Array,
 ) -> float:
-    """Write the residual and the curvature of every document under any link, and their sums (`totals`).
+    """Write residual and curvature of every document under any link, and their sums.
 
     Returns minus the log-likelihood.
     """

@@ -1,4 +1,6 @@
-"""Newton steps on a working set of terms: the quadratic model of the likelihood plus the exact penalty, minimised.
+"""Newton steps on a working set of terms.
+
+The quadratic model of the likelihood plus the exact penalty is minimised.
 
 Coordinate descent minimises the model in one of two ways, and a line search follows. On the Gram
 matrix X_W' H X_W of the set, from which the intercept is eliminated, it costs the square of the
@@ -92,7 +94,10 @@ def minimise_model(
     neg_gradient: Array,
     goal: float,
 ) -> None:
-    """Coordinate descent on the quadratic model, with more passes over the weights off their mode than over all."""
+    """Minimise the quadratic model by coordinate descent.
+
+    More passes are made over the weights off their mode than over all.
+    """
     step[:] = 0.0
     for _ in range(_PASSES):
         for short in range(1 + _SHORT_PASSES):

@@ -108,7 +108,9 @@ def character_spans(
     state: Array,
     recent: Array,
 ) -> int:
-    """All n-grams of lengths[0] to lengths[1] characters of each document, or of each word with the blanks around it.
+    """Write the n-grams of lengths[0] to lengths[1] characters of documents, or of words.
+
+    A word has the blanks around it.
 
     A word that is shorter than lengths[0] with its blanks is one n-gram, as in scikit-learn.
     """
@@ -147,7 +149,9 @@ def fold_characters(
     folded: Array,
     ends: Array,
 ) -> None:
-    """Copy documents one after the other, ASCII letters lower-cased if `lower`, with runs of white space as one blank.
+    """Copy documents one after the other, with runs of white space as one blank.
+
+    ASCII letters are lower-cased if `lower`.
 
     A single space, tab, ... stays as it is. With `by_word` any white space is one blank, and one is
     before and after each document that has words.

@@ -1,4 +1,6 @@
-"""Compression of a precision P + Y Y' to P + W W': Y = [W, sqrt(rho_k) x_k], W of r columns, x_k pending documents.
+"""Compression of a precision P + Y Y' to P + W W'.
+
+Y = [W, sqrt(rho_k) x_k], W of r columns, x_k pending documents.
 
 In the metric P^-1 the components of Y (Y' P^-1 Y = Q diag(l_p) Q', w = Y Q) are orthogonal, so that
 each lowers the variances on its own. The r leading ones stay as the new W; what the others took
@@ -246,7 +248,9 @@ def factorise(precision: Array, factors: Array, triangle: Array) -> None:
 
 @kernel
 def forget_low_rank(keep: float, prior: float, posterior: LowRankArrays) -> None:
-    """One Ornstein-Uhlenbeck step towards the prior: mean <- keep mean, C <- keep^2 C + (1 - keep^2) prior I.
+    """Make one Ornstein-Uhlenbeck step towards the prior.
+
+    mean <- keep mean, C <- keep^2 C + (1 - keep^2) prior I.
 
     With V = P^-1 W L'^-1 the covariance is D - keep^2 V V' after the step, D diagonal, and its
     inverse again diagonal plus low rank: D^-1 + D^-1 keep V K'^-1 (..)', K K' = I - keep^2 V' D^-1

@@ -1,4 +1,6 @@
-"""Five kinds of evidence about every category of a document, each learned in one pass: the experts of an online stack.
+"""The experts of an online stack: five kinds of evidence about every category.
+
+Each is learned in one pass.
 
 Terms of a document count x_j, rows of length one. n documents were seen before it, n_c of them in
 category c, d_j with term j, d_jc both; N, N_c count pairs of document and term, T - 1 the distinct
@@ -148,7 +150,7 @@ def _tail_moments(label: float, u: float, tail: float, total: float) -> tuple[fl
 def _start_scores(
     size: int, largest: float, experts: ExpertArrays, tables: Array, prediction: Prediction
 ) -> None:
-    """Write what intercepts say, and what the size of a category takes from the likelihood ratios."""
+    """Write what intercepts say, and what category sizes take from likelihood ratios."""
     fields, spreads, odds = prediction
     intercepts, n, n_rates = experts.intercepts, experts.totals[DOCUMENTS], len(odds) - 3
     for c in range(odds.shape[1]):

@@ -1,4 +1,6 @@
-"""Logistic regression with a Laplace prior, one document at a time: FTRL-proximal (McMahan et al. 2013).
+"""Logistic regression with a Laplace prior by FTRL-proximal (McMahan et al. 2013).
+
+It learns one document at a time.
 
     w_j = -soft(z_j, k lambda) rate / (1 + sqrt(n_j)),  soft(z, lambda) = sign(z) max(|z| - lambda,
     0) g_j = (p - y) x_j,  z_j += g_j - w_j (sqrt(n_j + k g_j^2) - sqrt(n_j)) / rate,  n_j += k
@@ -47,7 +49,9 @@ def run_laplace(
     biases: Array,
     scores: Array,
 ) -> None:
-    """Write the log odds of every document and model, each before its labels (0 or 1) are learned, if there are any.
+    """Write the log odds of every document, each before its labels (0 or 1) are learned.
+
+    Without labels nothing is learned.
 
     `n_before` documents were learned before, in passes of `pass_size` (0: the first is not over);
     `factor` is lambda.

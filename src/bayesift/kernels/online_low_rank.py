@@ -1,4 +1,6 @@
-"""Online updates with a precision that is diagonal plus low rank: P + W W', d weights, W of r columns.
+"""Online updates with a precision of diagonal plus low rank, P + W W'.
+
+There are d weights; W has r columns.
 
 In precisions a document is sparse: C^-1 += rho x x', rho = -q / (1 + q v). The last documents are
 kept as they are (pending) until there is no room, then compressed

@@ -1,4 +1,6 @@
-"""Bayesian logistic regressions that mix the log odds of experts, from what all categories share to each one's own.
+"""Bayesian logistic regressions that mix the log odds of experts.
+
+They go from what all categories share to each one's own.
 
 With z_c the log odds of the experts and 1, and u_c = (g_c, log of the sum of exp g over the other
 categories, 1):

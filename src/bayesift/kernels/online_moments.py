@@ -1,4 +1,6 @@
-"""Moments of a likelihood under a normal field: log Z, g = d log Z / d mean and q = d2 log Z / d mean2.
+"""Moments of a likelihood under a normal field.
+
+log Z, g = d log Z / d mean and q = d2 log Z / d mean2.
 
     Z = E[p(y | h)],  h ~ N(mean, variance),  y in {-1, +1}
 
@@ -131,7 +133,7 @@ def _logit_moments(margin: float, variance: float) -> Triple:
 
 @inlined
 def moments(code: int, parameters: Array, y: float, mean: float, variance: float) -> Triple:
-    """Log evidence of a label y (-1 or +1) and its first and second derivative by the mean of the field."""
+    """Return log evidence of a label y (-1 or +1), and its derivatives by the mean field."""
     margin = y * mean
     if code == PROBIT:
         log_evidence, slope, curvature = _probit_moments(
@@ -193,7 +195,10 @@ def _mean_log_flip(kappa: float, margin: float, variance: float, tilted: bool) -
 def _mean_log_by_nodes(
     code: int, scale: float, margin: float, variance: float, tilted: bool
 ) -> float:
-    """Nodes only where log p is not 0, so that their number does not grow with the upper tail of a wide field."""
+    """Integrate log p by nodes where it is not 0.
+
+    Their number does not grow with the upper tail of a wide field.
+    """
     deviation = math.sqrt(variance)
     centre = _mode(code, scale, margin, variance) if tilted else margin
     step = min(0.7 * deviation, 0.5 if code == LOGIT else 0.4 * scale)
@@ -262,7 +267,7 @@ def information_gains(
 def expected_gains(
     kind: int, code: int, parameters: Array, means: Array, variances: Array, gains: Array
 ) -> None:
-    """Write the information gain of every field before its label is known, averaged over both labels."""
+    """Write the information gain of every field, averaged over both labels."""
     for i in range(len(means)):
         expected = 0.0
         for y in (-1.0, 1.0):

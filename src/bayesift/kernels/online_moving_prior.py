@@ -1,4 +1,6 @@
-"""Online updates of independent normal weights whose prior variances follow the likelihood ratio of their terms.
+"""Online updates of independent weights with a moving prior.
+
+Prior variances follow the likelihood ratio of terms.
 
 The update and the prior variance W of a weight are those of the perceptron in `online_experts`;
 here of one category, for every likelihood. Column 0 is the bias, whose variance is the largest one.

@@ -1,4 +1,6 @@
-"""Online updates of a normal posterior over weights, one document after another: full and diagonal covariance.
+"""Online updates of a normal posterior over weights, one document after another.
+
+The covariance is full or diagonal.
 
     s = C x,  h = a x,  v = x s,  a += g s,  C += q s s'     (Opper; Solla & Winther)
 
@@ -217,7 +219,7 @@ def _combine(
     first: int,
     last: int,
 ) -> None:
-    """Add picked rows of a matrix times their factors to the row that starts at `place`, four at a time."""
+    """Add picked rows of a matrix times factors to a row, four at a time."""
     to = np.uint64(place)
     k = first
     while k + 4 <= last:

@@ -1,4 +1,6 @@
-"""The online stack, one document after another: running weights, experts (`online_experts`), mixers (`online_mixers`).
+"""The online stack, one document after another.
+
+Running weights, experts (`online_experts`) and mixers (`online_mixers`).
 
 With `idf` the values of a document are term weights without it, which are multiplied by log((n + 1)
 / (d_j + 1)) + 1, n documents before it and d_j of them with the term. Rows are scaled to length
@@ -53,7 +55,10 @@ def weigh_document(
 
 @inlined_tight
 def _touch(columns: Array, weights: Array, frequencies: Array) -> float:
-    """Read both ends of every row that a document needs, so that they come from memory together, not one by one."""
+    """Read both ends of every row that a document needs.
+
+    So they come from memory together, not one by one.
+    """
     total, field, category = 0.0, weights.shape[1] - 1, weights.shape[2] - 1
     for k in range(len(columns)):
         j = columns[k]
@@ -73,7 +78,9 @@ def run_stack(
     scores: Array,
     details: Array,
 ) -> None:
-    """Write the log odds of every document and category, each before its labels (0 or 1) are learned.
+    """Write the log odds of every document and category, before its labels are learned.
+
+    Labels are 0 or 1.
 
     Without rows of `labels` nothing is learned. `details` gets the log odds of the experts if it
     has rows.

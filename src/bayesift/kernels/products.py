@@ -1,4 +1,4 @@
-"""Products of a sparse matrix with dense blocks of vectors, and scores of documents under sparse models.
+"""Products of a sparse matrix with dense blocks, and scores under sparse models.
 
 **Blocks.** A row of a block has one value per category and is contiguous, so that each entry of the
 matrix is read once for all categories; blocks of eight keep their sums in registers. Cost: entries

@@ -1,4 +1,4 @@
-"""Rankings: the best place to cut one, the highest scores of a row, the nearest rows of a sparse matrix.
+"""Rankings: the best cut, the highest scores of a row, the nearest rows.
 
 **Cuts.** A criterion is a linear-fractional function of t (true positives above the cut), s
 (documents above the cut) and r (positives in all), with a linear constraint; F1, errors, linear

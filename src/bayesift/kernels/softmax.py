@@ -109,7 +109,10 @@ def residuals_of(probabilities: Array, labels: Array, importance: Array, residua
 def _column_sums(
     indptr: Array, indices: Array, data: Array, j: int, values: Array, sums: Array
 ) -> None:
-    """Write the products of column j with four columns of values at a time, whose sums stay in one register."""
+    """Write the products of column j with four columns of values at a time.
+
+    Their sums stay in one register.
+    """
     for first in range(0, values.shape[1], 4):
         a, b, c, d = 0.0, 0.0, 0.0, 0.0
         for k in range(indptr[j], indptr[j + 1]):
@@ -195,7 +198,7 @@ def transposed_product(
     values: Array,
     out: Array,
 ) -> None:
-    """Write the transposed product: the sums over documents of x_ij and the values of the class, and of the values."""
+    """Write the transposed product of each class: sums over x_ij times values, and of values."""
     for c in range(len(values)):
         for place in range(starts[c], starts[c + 1]):
             out[place] = column_dot(

@@ -52,7 +52,9 @@ def sweep_terms(
     factors: Array,
     moves: Array,
 ) -> None:
-    """Update the factors of these terms in place, with residuals, means and variances (`spreads`) of the scores.
+    """Update the factors of these terms in place, and the moments of the scores.
+
+    Residuals, means and variances (`spreads`) of the scores follow.
 
     The rows of `factors` are a, g, d, the mean and the variance of each weight, and the divergence
     of its factor from the prior. g and d go the share `rate` of the way. A term's move is the

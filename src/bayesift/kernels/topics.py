@@ -1,4 +1,6 @@
-"""Non-negative matrix factorisation with the (weighted) divergence: multiplicative updates and coordinate descent.
+"""Non-negative matrix factorisation with the (weighted) divergence.
+
+By multiplicative updates and by coordinate descent.
 
     objective = sum_ij w_j (V_ij log(V_ij / (HW')_ij) - V_ij + (HW')_ij) + penalty(H)
 
@@ -94,7 +96,9 @@ def update_codes(
     curvature: float,
     codes: Array,
 ) -> None:
-    """Update each document's code in place to the root of slopes_a x + curvature x^2 = c_a, without cancellation.
+    """Update each code in place to the root of slopes_a x + curvature x^2 = c_a.
+
+    There is no cancellation.
 
     slopes: b_a, plus alpha for the penalty alpha sum H; curvature: 2 alpha for the penalty alpha
     sum H^2 (eq. 9).
@@ -112,7 +116,7 @@ def update_codes(
 def sum_quotients(
     shares: Array, importance: Array, masses: Array, offsets: Array, totals: Array, squares: Array
 ) -> None:
-    """totals_a = sum_j c_ja / (w_j h_a + p_a), and squares_a the same with the denominator squared."""
+    """Sum c_ja / (w_j h_a + p_a) into `totals`, with squared denominators into `squares`."""
     totals[:] = 0.0
     squares[:] = 0.0
     for j in range(shares.shape[0]):

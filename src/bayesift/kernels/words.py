@@ -1,4 +1,6 @@
-"""Words of UTF-8 text, numbered in an open-addressing table, exactly: no word is ever taken for another.
+"""Words of UTF-8 text, numbered exactly in an open-addressing table.
+
+No word is ever taken for another.
 
 Text is first folded: letters lower-cased, every byte between words set to 0. A word is then a run
 of non-zero bytes. Its key is its first eight bytes and its next eight, padded with zeros: up to 16
@@ -318,7 +320,10 @@ def _find_or_add(
 
 @kernel
 def rehash(slots: Array, keys: Array, n_words: int) -> None:
-    """Put the words of a table into empty slots, earlier words first: they are likelier to be met again."""
+    """Put the words of a table into empty slots, earlier words first.
+
+    They are likelier to be met again.
+    """
     mask = len(slots) - 1
     for row in range(1, n_words + 1):
         slot = np.int64(_hash(keys[row, 0], keys[row, 1])) & mask
@@ -329,7 +334,10 @@ def rehash(slots: Array, keys: Array, n_words: int) -> None:
 
 @inlined
 def _list_bits(bits: np.uint64, base: int, places: Array, n: int) -> int:
-    """Write where the bits are set from place n on, and up to 16 places too many, which saves a branch per bit."""
+    """Write where bits are set from index n on, and up to 16 entries too many.
+
+    That saves a branch per bit.
+    """
     total = int(count_ones(bits))
     for k in range(16):
         places[n + k] = base + np.int64(trailing_zeros(bits))
@@ -346,7 +354,9 @@ def _list_bits(bits: np.uint64, base: int, places: Array, n: int) -> int:
 def _list_words(
     folded: Array, base: int, end: int, is_open: int, begins: Array, stops: Array
 ) -> tuple[int, int, int]:
-    """List where the words of a block begin and stop: the byte it reaches, the words, and whether another is open.
+    """List where the words of a block begin and stop.
+
+    Returns the byte reached, the words, and whether another is open.
 
     A word that is open, before or after, has its beginning in the list.
     """

@@ -115,7 +115,7 @@ def scores_of(X: sparse.csr_array, coefficients: Any, intercepts: Array) -> Arra
 
 
 def _by_groups(coefficients: Any) -> GroupedWeights:
-    """Weights by term in the layout of `bayesift.kernels.products`: slots, groups, categories and weights."""
+    """Return weights by term in the layout of `bayesift.kernels.products`."""
     by_term = sparse.csr_array(coefficients.T)
     counts = np.diff(by_term.indptr)
     used = counts > 0
@@ -335,7 +335,7 @@ class LinearScoresMixin(CategoriesMixin):
 
 
 class LogOddsMixin(LinearScoresMixin):
-    """P(c | d) from linear scores that are log odds, or logarithms of the probabilities of several classes."""
+    """P(c | d) from linear scores that are log odds, or log probabilities of classes."""
 
     def predict_proba(self, X: Any) -> Array:
         """P(c | d), documents x categories."""

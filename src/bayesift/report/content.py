@@ -25,7 +25,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One number of an evaluation (None where it cannot be measured), and what it means in one plain sentence."""
+    """One number of an evaluation (None if not measured), and its meaning in a sentence."""
 
     name: str
     value: float | None
@@ -36,7 +36,9 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """How often a document of one category (row) was assigned to another (column), of `n_categories` in all.
+    """How often a document of one category (row) was assigned to another (column).
+
+    There are `n_categories` in all.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The content of a report, from a classifier and its evaluation, or from the scores of several systems."""
+"""The content of a report, from an evaluation or from scores of several systems."""
 
 from __future__ import annotations
 
@@ -353,7 +353,10 @@ def _corpus_facts(corpus: Corpus) -> tuple[Fact, ...]:
 def _curves(
     truth: Array, decisions: Array, scores: Array, categories: tuple[str, ...], sizes: Array
 ) -> tuple[dict[str, PrecisionRecallCurve], dict[str, tuple[float, float]]]:
-    """Precision-recall curves of all decisions and of the largest categories, and where the decisions lie on them."""
+    """Draw precision-recall curves of all decisions and of the largest categories.
+
+    Points show where the decisions lie.
+    """
     parts = {"all decisions": (truth.ravel(), decisions.ravel().astype(bool), scores.ravel())}
     for j in sizes[:_LARGEST_CURVES]:
         if truth[:, j].any():

@@ -217,7 +217,7 @@ def _sums_by_term(rows: sparse.csr_array, values: Array, factors: Array) -> Arra
 
 @dataclass(frozen=True)
 class SumReducer:
-    """Adds the sums of a group of parts, with gradients of this shape: the driver receives fewer of them."""
+    """A reducer that adds the sums of a group of parts, so that the driver gets fewer."""
 
     shape: tuple[int, int]
 

@@ -24,7 +24,7 @@ from bayesift.text import TermVectorizer
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """The texts of a column that can be read, their rows, and for every row what is wrong with it, or null."""
+    """The texts of a column that can be read, their rows, and the errors of all rows."""
 
     texts: pa.LargeStringArray
     rows: Array
@@ -168,7 +168,7 @@ class DocumentColumns:
 
 @dataclass(frozen=True)
 class Survey:
-    """Counts terms (as the vectorizer defines them), categories and documents: kind, name, documents, occurrences."""
+    """A counter of terms, categories and documents: kind, name, documents, occurrences."""
 
     columns: DocumentColumns
     vectorizer: TermVectorizer
@@ -239,7 +239,7 @@ def _survey_rows(kind: str, names: pa.Array, documents: Array, occurrences: Arra
 
 @dataclass(frozen=True)
 class PairCounter:
-    """Counts every (category, term): rows of category, term, documents, weight and squares of weights.
+    """A counter of (category, term): documents, weight and squares of weights.
 
     The number -1 stands for all categories, or for all terms: the counts of a term in all
     documents, the documents of a category, the documents in all. The vectorizer is requested when

@@ -1,4 +1,6 @@
-"""Spark's daemon of Python workers with bayesift and its kernels loaded: workers are forked from it, warm.
+"""Spark's daemon of Python workers, with bayesift and its kernels loaded.
+
+Workers are forked from it, warm.
 
 Spark starts one daemon per executor. `spark_session` names this module in
 `spark.python.daemon.module`; a session of somebody else's can do the same.

@@ -64,7 +64,9 @@ class LossOracle(Protocol):
     def loss_and_hessians(
         self, weights: FloatArray, models: list[int], sets: list[WeightedSet]
     ) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
-        """Losses, gradients, and of each model the Hessian of a set of its weights, its intercept last.
+        """Return losses, gradients, and of each model the Hessian of a set of weights.
+
+        The intercept comes last.
 
         Hessians are packed as by `bayesift.spark.newton.packed_gram`.
         """

@@ -1,4 +1,4 @@
-"""Models of a labelled DataFrame: naive Bayes from its counts, linear models by categories or by blocks of rows."""
+"""Models of a labelled DataFrame: naive Bayes, and linear models by rows or categories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Newton steps on working sets for many models at once (`bayesift.spark.descent`), for priors with a kink.
+"""Newton steps on working sets for many models at once, for priors with a kink.
+
+See `bayesift.spark.descent`.
 
 Under a Laplace prior few weights differ from their modes. An evaluation at given weights brings,
 beside losses and gradients of all weights, the Hessian of a model's working set: the weights off
@@ -229,7 +231,7 @@ class _SetNewton:
         return float(penalty[L1] @ np.abs(distance) + 0.5 * penalty[L2] @ distance**2)
 
     def _select_sets(self, columns: Array, ahead: Array | None = None) -> None:
-        """Select the sets of these models: the weights off their modes, and as many others of the largest gain."""
+        """Select the sets of models: weights off their modes, and others of the largest gain."""
         penalty, start = self.penalty.select(columns), select(self.weights, columns)
         subgradients = penalty.subgradient(start, select(self.gradients, columns))[:-1]
         priority = subgradients**2 * select(self.inverse, columns)

@@ -1,4 +1,7 @@
-"""Linear models of more documents than one executor holds: blocks of rows stay where they are, losses are summed."""
+"""Linear models of more documents than one executor holds, by blocks of rows.
+
+Blocks stay where they are; losses are summed.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,7 @@ class Totals:
 
 
 class RowBlocks:
-    """Blocks of documents (rows of `BLOCK_SCHEMA`) that Spark keeps in the memories of executors, or on their disks."""
+    """Blocks of documents (`BLOCK_SCHEMA`) that Spark keeps in memory or on disk."""
 
     def __init__(self, df: DataFrame, n_terms: int, n_categories: int) -> None:
         from pyspark.sql import functions as F  # noqa: N812

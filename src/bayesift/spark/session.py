@@ -1,4 +1,4 @@
-"""The seam to Spark: a session, columns checked before a job starts, functions of Arrow batches on every partition."""
+"""The seam to Spark: a session, checked columns, functions of Arrow batches."""
 
 from __future__ import annotations
 

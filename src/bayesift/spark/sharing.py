@@ -1,4 +1,6 @@
-"""Models and matrices for executors: one safe file each, fetched and unpacked once, mapped by every process there.
+"""Models and matrices for executors: one safe file each, fetched and unpacked once.
+
+Every process there maps it.
 
 `SparkWorkers` solves the categories of a linear model on executors, for matrices that fit each of
 them.

@@ -1,4 +1,7 @@
-"""Vocabularies, contingency tables and term scores of a DataFrame: partial counts of batches, summed by Spark."""
+"""Vocabularies, contingency tables and term scores of a DataFrame.
+
+Partial counts of batches are summed by Spark.
+"""
 
 from __future__ import annotations
 
@@ -231,7 +234,7 @@ def pair_counts(df: DataFrame, columns: DocumentColumns, surveyed: Surveyed) -> 
 
 @dataclass(frozen=True, eq=False)
 class TermScores:
-    """How much each term says about each category: scores (categories x terms), and the counts they come from."""
+    """Scores of terms (categories x terms), and the counts they come from."""
 
     terms: list[str]
     categories: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Rules that take the best threshold on a labelled sample: what they maximise, and bootstrap intervals."""
+"""Rules that take the best threshold on a labelled sample."""
 
 from __future__ import annotations
 
@@ -177,7 +177,9 @@ class EmpiricalRule(ThresholdRule):
 
 
 class MaxF1(EmpiricalRule):
-    """The threshold with the highest F1 on the sample (MaxF1 of the online paper, on its training scores).
+    """The threshold with the highest F1 on the sample.
+
+    MaxF1 of the online paper, on its training scores.
 
     Examples
     --------
@@ -351,7 +353,7 @@ class Utility(EmpiricalRule):
 
     @property
     def criterion(self) -> Criterion:
-        """The utility less its constant part, the gain of a true negative times the number of negatives."""
+        """Return the utility without its constant part, the gain of a true negative times n."""
         self._stakes()
         (rejected, alarm), (missed, found) = self.gains
         return Criterion(

@@ -1,4 +1,7 @@
-"""Decision rules and how they read labels and scores: those that learn nothing, cuts by number, expected F1."""
+"""Decision rules and how they read labels and scores.
+
+Rules that learn nothing, cuts by number, expected F1.
+"""
 
 from __future__ import annotations
 
@@ -233,7 +236,7 @@ class RCut(ThresholdRule):
 
 
 class PCut(ThresholdRule):
-    """Assign to each category its share of the documents to be decided, those with the highest scores.
+    """Assign to each category its share of documents, those with the highest scores.
 
     A category with prior π takes round(proportion · π · n) of n documents; ties go to the earlier
     document.
@@ -300,7 +303,7 @@ def _first(scores: Array, *, axis: int) -> Array:
 
 
 class ExpectedF1(ThresholdRule):
-    """Choose the threshold of each category on the documents to be decided, by their probabilities alone.
+    """Choose the threshold of each category by the probabilities of the documents alone.
 
     Maximises Lewis's approximation of the expected F1 over the sets D+ of documents above a
     threshold,

@@ -31,7 +31,9 @@ _LOOSE = 1e4  # C of the line from scores to log odds: finite where documents ar
 
 @storable("hybrid")
 class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEstimator):
-    """Two linear models as one: each keeps its heaviest features, is scaled to weights that sum to 1, and is mixed.
+    """A mixture of two linear models.
+
+    Each keeps its heaviest features and is scaled to weights that sum to 1.
 
         w = (1 - alpha) w_first / |w_first|_1 + alpha w_second / |w_second|_1
 

@@ -214,7 +214,7 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
         return classes
 
     def contributions(self, X: Any, category: Any) -> tuple[sparse.csr_array, Array]:
-        """Return what each term adds to a probability through neighbours, and what the prior adds."""
+        """Return what terms add to a probability through neighbours, and what the prior adds."""
         places = np.flatnonzero(self.classes_ == category)
         if len(places) != 1:
             raise ValueError(f"no category {category!r}")
@@ -254,7 +254,9 @@ _BLOCK_WEIGHTS = 500_000  # dense weights in memory at a time
 
 @storable("rocchio")
 class RocchioClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEstimator):
-    """A prototype for each category: the mean of its documents minus a multiple of the mean of the others.
+    """A prototype for each category.
+
+    It is the mean of its documents minus a multiple of the mean of the others.
 
         w_c = max(0, positive · mean of members - negative · mean of the rest), scaled to length 1
 

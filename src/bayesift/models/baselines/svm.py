@@ -1,4 +1,4 @@
-"""Support vector machines: linear ones, on terms and on naive Bayes features, and those with a kernel."""
+"""Support vector machines: linear, on naive Bayes features, and with a kernel."""
 
 from __future__ import annotations
 

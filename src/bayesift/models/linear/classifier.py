@@ -322,7 +322,9 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
 
     @available_if(_is_streamed)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, *, new_pass: bool = False) -> Self:
-        """Learn from the next documents of a stream, each once, by steps towards the mode of all documents so far.
+        """Learn from the next documents of a stream, each once.
+
+        Steps go towards the mode of all documents so far.
 
         For the logit link, a Laplace prior of one gamma and a flat intercept. The result does not
         depend on how a stream is cut. X may have more columns than before, y further classes or

@@ -1,4 +1,6 @@
-"""Products of a matrix that is sparse in most columns and dense in some, such as words beside vectors of meaning.
+"""Products of a matrix that is sparse in most columns and dense in some.
+
+Such are words beside vectors of meaning.
 
 Dense columns are multiplied by BLAS and the others by the kernels of sparse matrices, each in its
 own storage, so that neither pays for the other. A matrix without dense columns is multiplied by the

@@ -1,4 +1,6 @@
-"""The evidence of a prior: the likelihood of the labels with the weights integrated out, by Laplace's approximation.
+"""The evidence of a prior, by Laplace's approximation.
+
+It is the likelihood of labels with the weights integrated out.
 
 log p(y | scale) ~ log p(y | mode) + log p(mode) + (k / 2) log 2 pi - 1/2 log |X'HX + P|
 
@@ -128,7 +130,7 @@ def _exact(
 
 
 def _by_lanczos(problem: LinearProblem, roots: Array, deviations: Array) -> tuple[float, float]:
-    """As `_exact`, estimated: seven columns of random signs for the determinant, and h^1/2 itself."""
+    """Estimate as `_exact`, with seven columns of random signs for the determinant."""
     rows, n_documents = problem.rows, len(roots)
     starts = np.empty((n_documents, _PROBES + 1))
     starts[:, :-1] = np.random.default_rng(0).choice([-1.0, 1.0], size=(n_documents, _PROBES))
@@ -149,7 +151,9 @@ def _by_lanczos(problem: LinearProblem, roots: Array, deviations: Array) -> tupl
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """The eigenvalues of a matrix as one vector z sees them, of which there are few: nodes of Gauss's quadrature.
+    """The eigenvalues of a matrix as one vector z sees them.
+
+    They are few: nodes of Gauss's quadrature.
 
     Parameters
     ----------
@@ -317,7 +321,7 @@ def _class_height(
 
 
 class _SoftmaxHessian:
-    """The Hessian of all classes in units of the prior, whose logarithm of the determinant is wanted."""
+    """The Hessian of all classes in units of the prior, for its log determinant."""
 
     def __init__(self, problem: LinearProblem, deviations: Array, shares: Array) -> None:
         self.problem, self.deviations, self.shares = problem, deviations, shares

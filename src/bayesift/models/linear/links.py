@@ -34,7 +34,7 @@ class Link(Protocol):
 
     @property
     def moderation(self) -> float:
-        """The factor k with which psi(f / sqrt(1 + k v)) is close to the mean of psi over scores of variance v."""
+        """The k for which psi(f / sqrt(1 + k v)) is close to the mean of psi at variance v."""
 
 
 @storable("logit-link")
@@ -72,7 +72,9 @@ class Probit:
 @storable("log-f-link")
 @dataclass(frozen=True, slots=True)
 class LogF:
-    """The family that holds both: the symmetric log-F link of Prentice (1976), see `bayesift.kernels.likelihoods`.
+    """The symmetric log-F link of Prentice (1976), a family that holds both.
+
+    See `bayesift.kernels.likelihoods`.
 
     Parameters
     ----------
@@ -107,19 +109,19 @@ class LogF:
 
     @property
     def curvature_bound(self) -> float:
-        """That of the log density, m c^2 / 2 = 1 / (1 + shape), which bounds that of its integral."""
+        """That of the log density, m c^2 / 2 = 1 / (1 + shape), bounds that of its integral."""
         return 0.25 if self.shape == 1 else 1.0 / (1.0 + self.shape)
 
     @property
     def moderation(self) -> float:
-        """That of the normal distribution function with the same slope at 0, as MacKay's pi / 8 is for the logit."""
+        """That of the normal distribution with the same slope at 0, as MacKay's pi / 8."""
         slope = float(log_likelihoods(self, np.zeros(1))[1][0]) / 2.0
         return 2.0 * math.pi * slope**2
 
 
 @dataclass(frozen=True, slots=True)
 class SquaredHinge:
-    """The loss max(0, 1 - t)^2 of a margin in place of minus a log-likelihood: a support vector machine, no link."""
+    """The loss max(0, 1 - t)^2 of a support vector machine in place of a link."""
 
     kind: ClassVar[str] = "squared-hinge"
     code: ClassVar[int] = SQUARED_HINGE

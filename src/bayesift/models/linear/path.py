@@ -1,4 +1,6 @@
-"""The mode along scales of the prior: paths, each mode found from the one before, searches for the best scale, a chart.
+"""The mode along scales of the prior: paths and searches for the best scale.
+
+Each mode of a path is found from the one before.
 
 A scale multiplies the standard deviations of the prior about its modes, for all weights of a model
 alike.
@@ -24,7 +26,8 @@ from bayesift.models.linear.solvers import solve_path
 Progress = Callable[[int, int], None]
 
 WIDTH = 1000.0  # the weakest prior of a path by default, in standard deviations of the strongest
-AHEAD = 10  # scales that a category goes along before the next one: what its solver knows of it stays in memory
+# Scales that a category goes along before the next: what its solver knows stays in memory.
+AHEAD = 10
 _FIRST_SPREAD = 0.1  # of the scores, under the strongest Gaussian prior
 _BLOCK = 16
 Losses = Callable[[Array, list[int]], tuple[Array, Array]]
@@ -72,7 +75,10 @@ class ScaleChoice:
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Models along a sequence of scales: steps x models, and one matrix of coefficients (models x terms) per step."""
+    """Models along a sequence of scales.
+
+    Scales are steps x models; each step has coefficients, models x terms.
+    """
 
     scales: Array
     coefficients: list[Any]
@@ -198,7 +204,9 @@ def _reporter(progress: Progress | None, before: int, total: int) -> Callable[[i
 
 
 class MinimumSearch:
-    """Finds the minimum of a function of one variable: gives the next point to evaluate, and takes its value.
+    """Search for the minimum of a function of one variable.
+
+    It gives the next point to evaluate, and takes its value.
 
     Steps lead downhill from `start` until the minimum lies between two neighbours; parabolas
     through the three, or golden sections where those say little, then close in on it, until its

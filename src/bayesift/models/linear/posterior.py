@@ -1,4 +1,4 @@
-"""The Laplace approximation of the posterior about its mode, and probabilities that integrate over it.
+"""The Laplace approximation of the posterior about its mode.
 
 About the mode the posterior of the weights that are off their prior's mode (the active set) is
 close to normal, with precision X_A' H X_A + diag(l2): under a Laplace prior weights at 0, or at a
@@ -150,7 +150,7 @@ def score_interval(scores: Array, deviations: Array, mass: float) -> tuple[Array
 
 
 def normalised_bounds(logarithms: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """Bounds of probabilities normalised over classes, when the logarithm of one moves from low to high."""
+    """Return bounds of normalised probabilities when one logarithm moves from low to high."""
     total = logsumexp(logarithms, axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
         others = total + np.log1p(-np.exp(logarithms - total))

@@ -42,7 +42,7 @@ class Prior(Protocol):
         """
 
     def spread(self, distance: Array, category: int) -> Array:
-        """1 / sqrt(E[1 / tau | distance]), with tau the variance of each weight and distance = beta - mode."""
+        """Return 1 / sqrt(E[1 / tau | distance]), tau the variance, distance = beta - mode."""
 
     def cost(self, distance: Array, category: int) -> float:
         """Minus the log prior, without constants."""
@@ -169,7 +169,9 @@ class LaplacePrior:
 @storable("jeffreys-prior")
 @dataclass(frozen=True)
 class JeffreysPrior:
-    """Jeffreys' prior of the variance, p(tau) ~ 1/tau, so that p(beta) ~ 1/|beta|: sparse without a parameter.
+    """Jeffreys' prior of the variance, p(tau) ~ 1/tau: sparse without a parameter.
+
+    So p(beta) ~ 1/|beta|.
 
     The posterior is unbounded at 0 and has many local modes; the one found is that which EM reaches
     from the ridge solution (eq. 14 of Eyheramendy et al.).
@@ -212,7 +214,9 @@ class JeffreysPrior:
 @storable("gamma-prior")
 @dataclass(frozen=True)
 class GammaPrior:
-    """A gamma prior of the precision 1 / tau of each weight, whose own prior is then Student's t (Tipping 2001).
+    """A gamma prior of the precision 1 / tau of each weight (Tipping 2001).
+
+    The prior of the weight is then Student's t.
 
     Two solvers take it. "ard" (automatic relevance determination) integrates weights out and finds
     the variance tau of each that makes the labels most probable: most variances, and with them

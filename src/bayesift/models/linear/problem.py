@@ -116,7 +116,7 @@ class LinearProblem:
 
     @computed_once
     def sums(self) -> Array:
-        """Return sums of the columns, each document counted by its importance; only without `balance`."""
+        """Return sums of columns, documents counted by importance; only without `balance`."""
         return np.asarray(self.rows.T @ self.importance)
 
     @computed_once
@@ -145,7 +145,7 @@ class LinearProblem:
         return best_constants(self.link, self.intercept, inside, total - inside)
 
     def penalty(self, category: int) -> Array:
-        """Return the penalty of a category's weights, in the layout of `bayesift.kernels.linear`."""
+        """Return the penalty of a category's weights (see `bayesift.kernels.linear`)."""
         shared = self._shared_penalty
         return penalty_rows(self.prior, category, self.n_terms) if shared is None else shared
 

@@ -1,4 +1,6 @@
-"""Rules that choose the scale of a prior: by norms, by held-out log-likelihood, by evidence, or fixed.
+"""Rules that choose the scale of a prior.
+
+By norms, by held-out log-likelihood, by evidence, or fixed.
 
 Cross-validation holds a fold out by giving its documents no importance: no matrix is copied. Each
 fold starts from its own mode at the last scale, never from that of all documents: a start that has
@@ -248,7 +250,9 @@ class HeldOutFolds:
 def held_out_losses(
     problem: LinearProblem, documents: Array, models: list[int], found: list[list[Solution]]
 ) -> Iterator[tuple[Array, Array]]:
-    """Minus the log-likelihood of documents under each model, and what they weigh, for each list of solutions.
+    """Return minus the log-likelihood of documents under each model, and their weight.
+
+    There is one of each for each list of solutions.
 
     A softmax class has its own documents only.
     """
@@ -413,7 +417,9 @@ class ScaleSearch:
 @storable("block-scales")
 @dataclass(frozen=True)
 class BlockScales:
-    """A scale for each block of columns, such as words, character n-grams and vectors: how far each is to be trusted.
+    """A scale for each block of columns: how far each is to be trusted.
+
+    Blocks are words, character n-grams or vectors.
 
     The scale that all blocks share is searched for first. Then each block but the largest is given
     a factor of its own, one after the other, by steps that start at the last modes, and the shared
@@ -497,7 +503,9 @@ class BlockScales:
         return logs
 
     def progressive(self, model: Any, X: Any, y: Any) -> Array:
-        """Factors of columns, to multiply X by, for an online model without prior scales, such as the online stack.
+        """Return factors of columns for an online model without prior scales.
+
+        X is multiplied by them, such as for the online stack.
 
         They have the least loss of labels that are predicted before they are learned, in the order
         of the documents. The model is not changed.

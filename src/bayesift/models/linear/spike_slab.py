@@ -195,7 +195,7 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
         return SpikeSlab(self.inclusion, self.slab_variance, self.spike_variance)
 
     def _deviations(self, X: Any) -> Array:
-        """Weights are independent of one another: variances of scores are a product with those of the weights."""
+        """Return variances of scores; weights are independent of one another."""
         check_is_fitted(self)
         X = check_terms(self, X, reset=False)
         squares = sparse.csr_array((X.data**2, X.indices, X.indptr), shape=X.shape)

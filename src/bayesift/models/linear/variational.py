@@ -182,7 +182,7 @@ class _Ascent:
         return float(bound)
 
     def background(self, variance: float, terms: Array) -> tuple[Array, float]:
-        """Weights u ~ N(0, variance) of these words and a shift of the intercept, beside the posterior.
+        """Draw weights u ~ N(0, variance) of words and a shift of the intercept.
 
         They are a step up the quadratic model of the likelihood, short enough to raise the
         likelihood itself.

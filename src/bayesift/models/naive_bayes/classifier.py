@@ -168,7 +168,10 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         return log_odds_of(self._posterior_joint(X))
 
     def cross_entropy(self, X: Any) -> Array:
-        """H(d || c) - log P(c) / |d|, documents x categories: the bits (in nats) a word costs, smallest for the best.
+        """Return H(d
+
+         c) - log P(c) / |d|: the nats that a word costs, least for the best.||Documents x
+        categories.
 
         The order of a document's categories is that of the posterior. With an indicator y it is the
         difference to the rest of each category: negative for a category more probable than not. A
@@ -300,7 +303,10 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
 
 
 class _Tables:
-    """Log probabilities of words, computed when they are first asked for: learning and saving need only counts."""
+    """Log probabilities of words, computed when they are first needed.
+
+    Learning and saving need only counts.
+    """
 
     def __init__(
         self, smoothing: Smoothing, counted: CategoryCounts, classes: Array, multilabel: bool

@@ -1,4 +1,4 @@
-"""Language models of categories: the sufficient statistics of naive Bayes, and the smoothings that give p(w | c).
+"""Language models of categories: counts, and the smoothings that give p(w | c).
 
 With n the count of word w in category c, N the size of the category, K the size of the vocabulary
 and the collection model q(w) = (n_w + 1) / (N_all + K), n_w and N_all being the counts of the whole
@@ -341,7 +341,9 @@ class AbsoluteDiscounting:
 @storable("hierarchical-shrinkage-smoothing")
 @dataclass(frozen=True)
 class HierarchicalShrinkage:
-    """p(w | c) = sum_j lambda_cj p_j(w), over the category, its ancestors, the whole collection and 1 / K.
+    """p(w | c) = sum_j lambda_cj p_j(w), over the category, its ancestors and more.
+
+    These are the whole collection and 1 / K.
 
     The estimates of a path are independent: an ancestor's leaves out the words of the child on the
     path. The lambdas maximise by EM the likelihood of held-out words: each document is held out in

@@ -206,7 +206,7 @@ def _dynamics(settings: Any) -> Dynamics:
 def _more_terms(
     terms: list[Array], scales: list[Array], feature_mask: Any, n_models: int, n_terms: int
 ) -> tuple[list[Array], list[Array]]:
-    """Terms and scales of each model: those it has in their order, then those that `feature_mask` adds."""
+    """Return terms and scales of each model: its own, then those `feature_mask` adds."""
     missing = n_models - len(terms)
     terms = terms + [np.empty(0, dtype=np.int32)] * missing
     scales = scales + [np.empty(0)] * missing
@@ -236,7 +236,7 @@ _UNSCALED = np.empty(0)
 def _local_rows(
     rows: sparse.csr_array, bias: float, terms: Array | None = None, scales: Array = _UNSCALED
 ) -> sparse.csr_array:
-    """Documents in a model's own columns: the bias, then its terms, each times the scale of its prior."""
+    """Return documents in a model's own columns: bias, then terms times prior scales."""
     lookup = np.arange(1, rows.shape[1] + 1, dtype=np.int32)
     if terms is not None:
         lookup[:] = -1

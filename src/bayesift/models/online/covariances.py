@@ -1,4 +1,6 @@
-"""Covariance functions of Gaussian processes over documents: how alike the fields of two documents are a priori.
+"""Covariance functions of Gaussian processes over documents.
+
+They say how alike the fields of two documents are a priori.
 
 Each is a function of two term vectors plus `jitter` where the vectors are equal, which keeps
 matrices of covariances well conditioned. A document that is seen again is the same input, jitter
@@ -70,7 +72,10 @@ class Covariance(Protocol):
     def between(
         self, rows: Rows, first: int, n_terms: int, n_others: int | None = None
     ) -> tuple[Array, Array]:
-        """Covariances of rows first.. with rows 0 .. n_others (without it: all before each), and with themselves."""
+        """Return covariances of rows first.. with rows before n_others, and with themselves.
+
+        Without n_others: with all rows before each.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,10 @@ class _OfProducts:
     def between(
         self, rows: Rows, first: int, n_terms: int, n_others: int | None = None
     ) -> tuple[Array, Array]:
-        """Covariances of rows first.. with rows 0 .. n_others (without it: all before each), and with themselves."""
+        """Return covariances of rows first.. with rows before n_others, and with themselves.
+
+        Without n_others: with all rows before each.
+        """
         indptr, indices, data = rows
         n_rows, parameters = len(indptr) - 1, self.parameters
         norms, own = np.empty(n_rows), np.empty(n_rows - first)
@@ -126,7 +134,7 @@ def _check_positive(**numbers: Any) -> None:
 @storable("linear-covariance")
 @dataclass(frozen=True, slots=True)
 class LinearCovariance(_OfProducts):
-    """x.x' + constant (the variance of the bias), plus jitter where x = x': a perceptron with a bias (GP-1)."""
+    """x.x' + constant, plus jitter where x = x': a perceptron with a bias (GP-1)."""
 
     constant: float = 1.0
     jitter: float = 1e-4

@@ -1,4 +1,4 @@
-"""Choosing likelihood and number of epochs by the evidence, the log probability of unseen labels."""
+"""Choice of likelihood and number of epochs by the evidence of unseen labels."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def select_by_evidence(
     folds: int = 5,
     feature_mask: Any = None,
 ) -> EvidenceTable:
-    """Average log evidence of candidates after 1 to `max_epochs` epochs (Chai, Ng & Chieu, appendix A).
+    """Compare candidates by average log evidence after 1 to `max_epochs` epochs.
+
+    See Chai, Ng & Chieu, appendix A.
 
     The paper's Tables 6 and 7 hold the evidence of the *test* documents: give them as `held_out` to
     draw the tables, but not to choose a model that is then tested on them. Without `held_out` the

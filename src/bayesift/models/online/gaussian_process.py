@@ -34,7 +34,9 @@ def _is_linear(self: OnlineGaussianProcess) -> bool:
 
 @storable("online-gp")
 class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
-    """Gaussian process with a bounded number of basis vectors, learned one example at a time (Csató & Opper).
+    """Gaussian process with a bounded number of basis vectors (Csató & Opper).
+
+    It learns one example at a time.
 
         P(y | x) = E[p(y | h)],  h ~ N(k(x)' alpha, k0(x, x) + k(x)' C k(x))
 
@@ -191,7 +193,7 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         return np.column_stack(means), np.column_stack(variances)
 
     def log_evidence(self, X: Any, y: Any) -> Array:
-        """Of each model, the log probability of the labels under the posterior as it is (the paper's appendix A)."""
+        """Return the log probability of the labels under the posterior as it is, per model."""
         labels = self._labels_of(y)
         means, variances = self.predict_fields(X)
         total: Array = (

@@ -25,7 +25,10 @@ from bayesift.validation import check_targets, check_two_classes
 @storable("online-laplace-state")
 @dataclass(eq=False)
 class LaplaceState(KernelArrays):
-    """The arrays of `bayesift.kernels.online_laplace`, documents so far, and those of a pass (0: the first goes on)."""
+    """The arrays of `bayesift.kernels.online_laplace`, and counts of documents.
+
+    A pass of size 0 is the first, which goes on.
+    """
 
     sums: Array
     squares: Array

@@ -150,7 +150,7 @@ class LogitNoise(_Field):
 @storable("flip-noise")
 @dataclass(frozen=True, slots=True)
 class FlipNoise(_Field):
-    """P(y | h) = kappa + (1 - 2 kappa) [y h > 0]: labels are signs, flipped with the probability kappa."""
+    """P(y | h) = kappa + (1 - 2 kappa) [y h > 0]: signs flipped with probability kappa."""
 
     kappa: float = 0.1
     kind: ClassVar[str] = "flip"

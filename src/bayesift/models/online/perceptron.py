@@ -1,4 +1,4 @@
-"""The Bayesian online perceptron: a normal posterior over weights, updated by one document at a time."""
+"""The Bayesian online perceptron: a normal posterior, updated document by document."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bayesift.validation import Targets, check_targets, check_terms, check_two_c
 
 @storable("online-perceptron")
 class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
-    """Linear classifier with a normal posterior over its weights that learns one document at a time.
+    """Linear classifier with a normal posterior that learns one document at a time.
 
     A document x with label y moves mean a and covariance C to the moments of the exact posterior
     after it:
@@ -125,7 +125,9 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, feature_mask: Any = None) -> Self:
-        """Learn from the documents, `n_epochs` times in one order: random, or their own with `shuffle=False`.
+        """Learn from the documents, `n_epochs` times in one order.
+
+        It is random, or their own with `shuffle=False`.
 
         `feature_mask`, models x terms, says which terms each model may use. Numbers other than True
         are prior scales: the weight of a term has the variance scale^2 times `prior_variance`.
@@ -183,7 +185,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
             return self._update(rows, signs)
 
     def progressive_proba(self, X: Any, y: Any) -> Array:
-        """Learn from the next documents as `partial_fit`, and give P(c | d) of each as it was before its label came.
+        """Learn as `partial_fit`, and return P(c | d) of each document before its label.
 
         Test, then train: progressive validation. The model must have been started by `fit` or
         `partial_fit`.
@@ -197,7 +199,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         return probabilities
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of P(c | d), documents x categories, integrated over the posterior of the weights."""
+        """Return log P(c | d), documents x categories, integrated over the posterior."""
         return self._log_proba(self._fields(X))
 
     def predict_fields(self, X: Any) -> tuple[Array, Array]:
@@ -206,7 +208,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         return means.T, variances.T
 
     def log_evidence(self, X: Any, y: Any) -> Array:
-        """Return the log probability of these documents' labels, summed over documents, one per model.
+        """Return the log probability of these labels, summed over documents, per model.
 
         Nothing is learned.
         """
@@ -248,7 +250,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def evidence_(self) -> Array:
-        """The log evidence of all documents learned from, each given those before it, one a model."""
+        """The log evidence of all documents so far, each given those before it, per model."""
         check_is_fitted(self)
         return self._bank.evidence.copy()
 

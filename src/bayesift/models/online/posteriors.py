@@ -72,7 +72,7 @@ class _Posterior:
     def learn(
         self, rows: SparseRows, signs: FloatArray, likelihood: Likelihood, dynamics: Dynamics
     ) -> LearnedFields:
-        """Update with each row in turn; returns the log evidence and the fields before each update."""
+        """Update with each row in turn; returns log evidence and the fields before."""
         fields = np.empty((2, len(signs)))
         return self._learn(rows, signs, likelihood, dynamics, fields), fields
 

@@ -41,7 +41,9 @@ class ProcessSettings:
 @storable("sparse-process")
 @dataclass(frozen=True, eq=False)
 class SparseProcess:
-    """A Gaussian process with mean k(x)' alpha and covariance k0 + k(x)' C k(x') over basis vectors.
+    """A Gaussian process over basis vectors.
+
+    Its mean is k(x)' alpha, its covariance k0 + k(x)' C k(x').
 
     Parameters
     ----------
@@ -153,7 +155,7 @@ class SparseProcess:
 
 
 class _Room:
-    """The posterior while documents are learned, in arrays with room for as many basis vectors as there can be."""
+    """The posterior while documents are learned, with room for all basis vectors."""
 
     def __init__(self, process: SparseProcess, budget: int, n_updates: int) -> None:
         self.size, self.budget = process.size, max(budget, process.size)

@@ -1,4 +1,7 @@
-"""The online stack: several kinds of models that learn from every document, mixed as their predictions turn out."""
+"""The online stack: several kinds of models that learn from every document.
+
+They are mixed as their predictions turn out.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ from bayesift.state import storable
 
 @storable("online-stack")
 class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
-    """Five kinds of models that learn one document at a time, mixed by Bayesian logistic regressions; nothing to set.
+    """Five kinds of online models, mixed by Bayesian logistic regressions.
+
+    They learn one document at a time; there is nothing to set.
 
         log odds(c | d) = calibrated(sum_e w_e z_e(d, c) - competition of the other categories)
 

@@ -47,7 +47,7 @@ class ExpertParts:
 
 
 class _Path(NamedTuple):
-    """How the log odds of a category came about: a factor for each expert, the part of the others, the result."""
+    """The factors of experts, the part of other categories and the resulting log odds."""
 
     slopes: Array
     competition: float
@@ -90,7 +90,10 @@ def term_parts(parts: ExpertParts) -> tuple[Array, Array]:
 
 
 def _linear_parts(parts: ExpertParts, columns: Array, x: Array) -> tuple[Array, Array]:
-    """Experts x terms that add up, with the intercepts, to each expert's score before it is squashed or clipped."""
+    """Return experts x terms that, with intercepts, add up to each expert's score.
+
+    The score is that before it is squashed or clipped.
+    """
     state, c = parts.state, parts.place
     weights, frequencies = (
         np.ascontiguousarray(state.weights[columns][:, :, [c]]),

@@ -1,4 +1,4 @@
-"""All that an online stack has learned: counts and weights of its experts, posteriors of its mixers."""
+"""All that an online stack has learned: arrays of its experts and mixers."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class StackState(KernelArrays):
     def run(
         self, rows: sparse.csr_array, labels: Array | None, settings: Any, *, details: bool = False
     ) -> tuple[Array, Array]:
-        """Log odds of documents x categories and, with `details`, of documents x experts x categories.
+        """Return log odds of documents x categories, and with `details` those of experts.
 
         With labels, documents x categories of 0 and 1, each document is learned after it was
         predicted.
@@ -146,7 +146,7 @@ class StackState(KernelArrays):
         self.n_terms = max(n_terms, self.n_terms)
 
     def grow_categories(self, places: Array, n_categories: int, prior_variance: float) -> None:
-        """Move categories to their new places and start others, as categories that no document so far was in."""
+        """Move categories to new indices and start others, which no document was in."""
         if n_categories == self.n_categories:
             return
         self.weights = _placed(self.weights, places, n_categories)

@@ -67,7 +67,7 @@ class ProbabilitiesMixin(CategoriesMixin):
 
 
 class StreamingMixin(ProbabilitiesMixin):
-    """A classifier that learns documents one after another and takes new terms and categories at any time.
+    """A classifier that learns documents one after another, with new terms and categories.
 
     It supplies `_check_settings`, `_start`, `_grow` and `_run`.
     """
@@ -107,7 +107,7 @@ class StreamingMixin(ProbabilitiesMixin):
         return self
 
     def progressive_proba(self, X: Any, y: Any, classes: Any = None) -> Array:
-        """Learn from the next documents as `partial_fit`, and give P(c | d) of each as it was before its label came.
+        """Learn as `partial_fit`, and return P(c | d) of each document before its label.
 
         Test, then train: progressive validation. It may start a model.
         """

@@ -1,4 +1,4 @@
-"""Classifiers on topics: nearest documents by a learned similarity, and a linear support vector machine."""
+"""Classifiers on topics: nearest documents, and a linear support vector machine."""
 
 from __future__ import annotations
 
@@ -234,7 +234,9 @@ def leave_one_out(
     weigh: Callable[[Array], Array],
     random: np.random.RandomState,
 ) -> dict[int, float]:
-    """For each number of neighbours, the share of documents that belong to the category with the most votes.
+    """Return the share of documents in the category with most votes, per number.
+
+    There is one for each number of neighbours.
 
     `weigh` gives the weight of a neighbour at a squared distance; `random` draws the documents,
     2,000 at most.
@@ -274,7 +276,7 @@ def _n_correct(
 
 @storable("topics-svm")
 class TopicSVMClassifier(_TopicClassifier):
-    """Topics by `SparseNMF`, then a `LinearSVM` of each category against the rest on codes of length one.
+    """Topics by `SparseNMF`, then a `LinearSVM` per category on codes of length one.
 
     Probabilities are 1 / (1 + exp(-(slope score + shift))), slope and shift of each category fitted
     to the scores of three-fold cross-validation (Platt); with class labels they are normalised.

@@ -187,7 +187,9 @@ def random_start(
 def nndsvd_start(
     X: sparse.csr_array, n_topics: int, random: np.random.RandomState
 ) -> tuple[Array, Array]:
-    """Positive parts of the singular vectors, after Boutsidis & Gallopoulos (2008), raised by a tenth of their mean.
+    """Start from positive parts of the singular vectors (Boutsidis & Gallopoulos 2008).
+
+    They are raised by a tenth of their mean.
 
     Of each pair of singular vectors the heavier sign is taken. Topics beyond the rank of X are
     drawn at random.
@@ -206,7 +208,10 @@ def nndsvd_start(
 def nndsvda_start(
     X: sparse.csr_array, n_topics: int, random: np.random.RandomState
 ) -> tuple[Array, Array]:
-    """As `nndsvd_start`, scaled by the singular values and with zeros raised to the mean of X, as in scikit-learn."""
+    """Start as `nndsvd_start`, scaled, with zeros raised to the mean of X.
+
+    This is as in scikit-learn.
+    """
     n_vectors, mean = min(n_topics, *X.shape), max(float(X.mean()), _LEAST)
     left, values, right = randomized_svd(sparse.csr_matrix(X), n_vectors, random_state=random)
     codes, basis = random_start(X, n_topics, random)
@@ -376,7 +381,10 @@ def multiplicative_update(objective: Objective, codes: Array, basis: Array) -> N
 
 
 def printed_update(objective: Objective, codes: Array, basis: Array) -> None:
-    """Rules 9, 10 and 11 of the paper, in place: W is renormalised without its codes, which may raise the objective."""
+    """Apply rules 9, 10 and 11 of the paper in place; the objective may rise.
+
+    W is renormalised without its codes.
+    """
     multiplicative_codes(objective, codes, basis)
     columns, shares = objective.columns, np.empty_like(basis)
     gather_shares(columns.indptr, columns.indices, columns.data, basis, codes, shares)

@@ -12,7 +12,7 @@ from bayesift.validation import check_terms
 
 
 def npmi_coherence(X: Any, components: Any, *, k: int = 10) -> Array:
-    """Mean normalised pointwise mutual information of the pairs among the k largest terms of each topic.
+    """Return mean normalised pointwise mutual information of each topic's k largest terms.
 
         npmi(u, v) = log(p(u, v) / (p(u) p(v))) / -log p(u, v)
 

@@ -137,7 +137,7 @@ class AdditiveModel:
 def fit_additive(
     codes: Array, left: Array, right: Array, same: Array, *, rounds: int = 1
 ) -> AdditiveModel:
-    """Fit `rounds` stages per topic on pairs of rows of `codes`, round by round in the order of columns."""
+    """Fit `rounds` stages per topic on pairs of rows, in the order of columns."""
     signs, columns = np.where(same, 1.0, -1.0), np.ascontiguousarray(codes.T)
     scores, offset = np.zeros(len(left)), 0.0
     weights, factors, variances = (
@@ -168,7 +168,9 @@ def fit_additive(
 
 
 def fit_naive_bayes(codes: Array, left: Array, right: Array, same: Array) -> AdditiveModel:
-    """All factors 1 and all pairs of weight 1: naive Bayes on topics (eq. 28), F being the log odds themselves.
+    """Return factors and weights 1: naive Bayes on topics (eq. 28).
+
+    F is then the log odds themselves.
 
     As in `fit_additive`, a topic on which documents of one category differ more than others is left
     out.

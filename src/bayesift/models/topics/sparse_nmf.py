@@ -182,7 +182,9 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         )
 
     def relevance(self, weight: float = 0.6) -> Array:
-        """How well each term stands for each topic, topics x terms: log p(t | a) - (1 - weight) log p(t).
+        """Return how well terms stand for topics: log p(t | a) - (1 - weight) log p(t).
+
+        Topics x terms.
 
         p(t) is the mean over topics. A weight of 1 ranks terms by their share of the topic, 0 by
         how much larger it is than elsewhere; what readers understood best lay near 0.6 (Sievert &
@@ -221,7 +223,9 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return [[str(names[j]) for j in row] for row in self.topic_terms(k, relevance=relevance)]
 
     def shares(self, X: Any, codes: Array) -> sparse.csr_array:
-        """How much of each topic's code every term of one document (X is 1 x terms) brings, topics x terms.
+        """Return how much of each topic's code every term of one document brings.
+
+        X is 1 x terms; the result is topics x terms.
 
         At the best code, the parts of a topic add up to its code:
         H_a (b_a + 2 alpha H_a) = sum_j w_j V_j W_aj H_a / (HW)_j.

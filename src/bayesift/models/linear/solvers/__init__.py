@@ -142,7 +142,9 @@ def _choose_softmax_solver(name: str, problem: LinearProblem) -> str:
 
 
 def _chunks(order: Array, size: int) -> list[Array]:
-    """Blocks of categories: eights and fours, which solvers fill up, few of them and an even number for two threads.
+    """Deal categories into blocks of eight and four, which solvers fill up.
+
+    There are few, and an even number for two threads.
 
     They do not depend on the number of threads, nor does the result. The first, which take longest,
     are in fours. Four are a block of their own, fewer go alone.
@@ -230,7 +232,9 @@ def solve_path(
     categories: Sequence[int] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> list[list[Solution]]:
-    """`solve_all` under several priors, all else the same, from the strongest on: one list of solutions per prior.
+    """Solve as `solve_all` under several priors, from the strongest on.
+
+    There is one list of solutions per prior.
 
     Coordinate descent takes one category along all of them, so that what it knows of its documents
     stays in memory.

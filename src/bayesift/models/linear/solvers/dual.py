@@ -43,7 +43,8 @@ _WIDTHS = {
 }  # as many categories are filled up to a block; fewer go one by one
 _FULL_ROUNDS = 40  # at most; then Newton
 _SHORT_ROUNDS = 6  # after each full one, at most
-_MOVING = 2.0  # times the mean change: documents of short rounds, whose rows lie apart and take twice as long each
+# Times the mean change: documents of short rounds, whose rows lie apart and take twice as long.
+_MOVING = 2.0
 _CHUNK, _CHUNKS = (
     64,
     1024,
@@ -51,7 +52,8 @@ _CHUNK, _CHUNKS = (
 _ANCHORED = (
     1 / 32
 )  # the variance of the intercept about its anchor, in that of the score of a document
-_NEGLIGIBLE = 0.01  # of the mean squared change of the dual variables: what changes less waits for a later round
+# Share of the mean squared change of dual variables: what changes less waits for later.
+_NEGLIGIBLE = 0.01
 _GRADIENT = 2.0  # an estimate of the ratio of the gradient and the change of the dual variables
 _LEFT = 0.2  # an estimate of the share of the loss without terms that is left at the mode
 
@@ -106,7 +108,9 @@ def _finish(problem: LinearProblem, categories: list[int], block: _DualBlock) ->
 
 
 class _DualBlock:
-    """Weights about their modes, dual variables and margins of categories (columns) that share terms and precisions.
+    """Weights about their modes, dual variables and margins of a block of categories.
+
+    The categories (columns) share terms and precisions.
 
     Weights are in units of `scale`, and there have the prior variance `variance`.
     """
@@ -194,7 +198,7 @@ class _DualBlock:
         return anchors
 
     def go_round(self) -> None:
-        """Visit all documents, then again and again those that move most, until they move no more than the rest."""
+        """Visit all documents, then those that move most until they move as the rest."""
         self._visit(np.arange(len(self.signs), dtype=np.int32))
         self.least = _NEGLIGIBLE * self.moves.mean(axis=0)
         moved = self.spread / self.loose * (self.intercepts - self.anchors)
@@ -225,7 +229,7 @@ class _DualBlock:
         return bool(len(self.progress) >= _FULL_ROUNDS or np.log(now) > pace * _FULL_ROUNDS)
 
     def judge(self) -> None:
-        """Move intercepts to their best values, and keep the weights of categories that are done."""
+        """Move intercepts to their best values, and keep weights of categories that are done."""
         problem, scores, best = self.problem, self._scores(), self.intercepts.copy()
         link, parameters = problem.link, problem.link.parameters
         if self.free:

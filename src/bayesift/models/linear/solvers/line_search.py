@@ -1,4 +1,6 @@
-"""The line search of all solvers in Python: backtracking until Armijo's condition holds, for many models at once.
+"""The line search of all solvers: backtracking until Armijo's condition holds.
+
+It works for many models at once.
 
     f(w + t d) <= f(w) + 1e-4 t f'(w; d)
 

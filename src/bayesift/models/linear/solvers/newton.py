@@ -68,7 +68,7 @@ class _NewtonBlock:
         return out
 
     def objective(self, scores: Array, weights: Array) -> tuple[Array, Array, Array]:
-        """Minus the log posterior of each category, and residuals and curvatures of the documents."""
+        """Return minus the log posterior of each category, residuals and curvatures."""
         logarithms, derivatives, curvatures = log_likelihoods(self.link, self.signs * scores)
         cost = 0.5 * np.sum(self.precision * self.used * (weights - self.centre) ** 2, axis=0)
         loss = cost - np.sum(self.importance * logarithms, axis=0)

@@ -141,7 +141,7 @@ def _descend(
 
 
 def _negligible(model: Model, scale: float) -> float:
-    """Return the change of a document's residual that may be left out of the gradient of all terms."""
+    """Return the change of a residual that may be left out of the gradient."""
     return _NEGLIGIBLE * scale / math.sqrt(len(model.importance))
 
 
@@ -185,7 +185,9 @@ def select_terms(
 
 
 class Descent:
-    """Newton steps on working sets of one category: weights and bias move in place, the documents with them.
+    """Newton steps on working sets of one category.
+
+    Weights and bias move in place, the documents with them.
 
     While the set is `growing`, because more terms violate their conditions than it holds, steps
     need not be precise.
@@ -199,7 +201,7 @@ class Descent:
         self.growing = False
 
     def start(self, tolerance: float, *, cautious: bool) -> None:
-        """Bring grouped documents to the scores of the weights, and the intercept to its best value."""
+        """Bring grouped documents to their scores, and the intercept to its best value."""
         matrix, documents = self.matrix, self.documents
         weighted = np.flatnonzero(self.weights).astype(np.int32)
         assign_places(matrix, self.model, documents, weighted)
@@ -265,7 +267,10 @@ class Descent:
         *,
         cautious: bool,
     ) -> None:
-        """Newton steps by Gram matrices (each costs `pairs`), until the violation falls from `worst` to the goal."""
+        """Make Newton steps by Gram matrices until the violation falls to the goal.
+
+        Each costs `pairs`; the violation begins at `worst`.
+        """
         self._violation_left(terms)
         cost = pairs / (2.0 * len(terms.row_starts) + len(terms.places))
         arrange_rows(terms)
@@ -339,7 +344,10 @@ class Descent:
         *,
         cautious: bool,
     ) -> None:
-        """One Newton step along the columns of a set, from the documents that hold most of the curvature."""
+        """Make one Newton step along the columns of a set.
+
+        It uses the documents that hold most of the curvature.
+        """
         matrix, documents, model = self.matrix, self.documents, self.model
         if neg_gradient is None:
             neg_gradient = exact_gradient(
@@ -388,7 +396,10 @@ class Descent:
         self._line_search(chosen, step, neg_gradient, common, bias_gradient, cautious=cautious)
 
     def _move_scores(self, chosen: Array, by_term: Array, common: float) -> None:
-        """Take the step of the weights `by_term` and the intercept, by columns where the set is small, else by rows."""
+        """Take the step of the weights `by_term` and of the intercept.
+
+        By columns where the set is small, else by rows.
+        """
         matrix, documents, n = self.matrix, self.documents, int(self.documents.filled[0])
         direction, scores = documents.direction[:n], documents.scores[:n]
         if _BY_ROWS * np.sum(

@@ -25,7 +25,8 @@ from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.line_search import backtrack
 
 _LARGEST = 2000  # terms
-_NOTHING = 1e-5  # the largest share of a term in any score, in prior standard deviations, that counts as none
+# The largest share of a term in any score, in prior deviations, that counts as none.
+_NOTHING = 1e-5
 _HARDLY = 0.1  # k_j
 _PRECISION = 1e-2  # change of the deviations at which to stop, as a share of the tolerance
 _NEWTON_STEPS, _SMALL = 50, 1e-20
@@ -84,7 +85,7 @@ def _says_nothing(weights: Array, deviations: Array, determined: Array) -> Array
 
 
 class _Normal:
-    """The posterior over theta, terms and the intercept last, when each weight has its own normal prior."""
+    """The posterior over theta, terms and intercept, with a normal prior per weight."""
 
     def __init__(
         self, problem: LinearProblem, category: int, terms: Array, deviations: Array
@@ -100,7 +101,7 @@ class _Normal:
         self.signs, self.importance = problem.signs(category), problem.importance_of(category)
 
     def mode(self, weights: Array, intercept: float) -> tuple[Array, float, Array, float]:
-        """Weights and intercept at the mode, how well each weight is determined, and minus the log evidence."""
+        """Return the mode, how well weights are determined, and minus the log evidence."""
         theta = np.append(weights / self.deviations[:-1], intercept - self.centre)
         objective, gradient, hessian = self._derivatives(theta)
         for _ in range(_NEWTON_STEPS):

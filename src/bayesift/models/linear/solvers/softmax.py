@@ -1,4 +1,6 @@
-"""Softmax regression: truncated Newton and L-BFGS under normal priors, EM under all, all classes in each pass.
+"""Softmax regression, all classes in each pass.
+
+Truncated Newton and L-BFGS under normal priors, EM under all.
 
     beta, b = argmin  sum_i w_i (log sum_c exp f_ic - f_i,y_i) - sum_cj log p(beta_cj),    f_ic =
     x_i beta_c + b_c
@@ -34,7 +36,8 @@ from bayesift.models.linear.priors import GaussianPrior, prior_of, row_of
 from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.line_search import backtrack
 
-_RAREST = 1e-13  # share of the documents that a class without any counts as, so that its logarithm is finite
+# Share of documents that an empty class counts as, so that its logarithm is finite.
+_RAREST = 1e-13
 _ZERO = 1e-8  # relative to the largest weight
 _PRECISION = 1e-2  # change of the weights at which to stop, as a share of the tolerance
 _CONJUGATE_STEPS = 60
@@ -150,7 +153,7 @@ class NormalModel:
         return product
 
     def direction(self, gradient: Array, probabilities: Array, precision: float) -> Array:
-        """Minus the inverse Hessian times the gradient, by conjugate gradients preconditioned by the diagonal."""
+        """Return minus the inverse Hessian times the gradient, by conjugate gradients."""
         weighted = self.importance[:, np.newaxis] * probabilities
         diagonal = (
             self.spread**2 * self._back(weighted * (1.0 - probabilities), 2, self.single)
@@ -262,7 +265,10 @@ def labels_of(problem: LinearProblem) -> Array:
 
 
 def start_of(problem: LinearProblem, starts: list[Solution | None]) -> tuple[Array, Array]:
-    """Weights, classes x terms, and intercepts: those given, or the modes of the prior and the logarithms of shares."""
+    """Return weights, classes x terms, and intercepts to start from.
+
+    Those given, or modes of the prior and logarithms of shares.
+    """
     n_classes = problem.members.shape[0]
     weights, intercepts = np.zeros((n_classes, problem.n_terms)), _shares(problem)
     for c, start in enumerate(starts):

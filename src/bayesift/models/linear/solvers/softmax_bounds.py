@@ -1,4 +1,6 @@
-"""Quadratic bounds of the softmax likelihood under Gaussian priors: a variational posterior, and a way to the mode.
+"""Quadratic bounds of the softmax likelihood under Gaussian priors.
+
+A variational posterior, and a way to the mode.
 
 Bouchard (2007): for every a, log sum_c exp f_c <= a + sum_c log(1 + exp(f_c - a)), and each
 logarithm has the bound of Jaakkola & Jordan (`bayesift.models.linear.solvers.variational`), so that

@@ -109,7 +109,10 @@ def _refuse(problem: LinearProblem, category: int) -> None:
 
 
 class _BoundedPosterior:
-    """One category's documents, the intercept as a last column, and the normal posterior that a bound makes."""
+    """One category's documents, and the normal posterior that a bound makes.
+
+    The intercept is a last column.
+    """
 
     def __init__(self, problem: LinearProblem, category: int) -> None:
         self.terms, penalty = problem.terms_of(category), problem.penalty(category)

@@ -1,4 +1,6 @@
-"""Proximal Newton on working sets for all classes of a softmax model, under every log-concave prior.
+"""Proximal Newton on working sets for all classes of a softmax model.
+
+It takes every log-concave prior.
 
 A round computes the gradient of every weight of every class in one pass over the matrix, which also
 certifies the optimality conditions; improves each class, the others fixed, by Newton steps of its
@@ -25,14 +27,15 @@ from bayesift.models.linear.solvers.line_search import backtrack
 from bayesift.models.linear.solvers.proximal_newton import CAUTIOUS, Descent, select_terms
 from bayesift.models.linear.solvers.softmax import labels_of, start_of
 
-_FEW = 0.1  # of the weights off their modes: no joint step while more than that are about to leave theirs
+# Share of weights off their modes: no joint step while more are about to leave theirs.
+_FEW = 0.1
 _CONJUGATE_STEPS, _PRECISION = 60, 0.1
 _SHORTEST = 2.0**-9
 _Matrix = tuple[Array, Array, Array, Array, Array]
 
 
 class SoftmaxSearch:
-    """The state of the search: weights, and scores and probabilities of every class and document."""
+    """The state of the search: weights, scores and probabilities of every class."""
 
     def __init__(self, problem: LinearProblem, starts: list[Solution | None]) -> None:
         self.problem, self.columns, self.matrix = problem, problem.columns, matrix_of(problem)
@@ -68,7 +71,10 @@ class SoftmaxSearch:
         return least if 0.0 < least < np.inf else 1.0
 
     def _terms_that_matter(self) -> Array:
-        """No gradient exceeds the sum of w |x|: a term whose kinks are steeper in every class stays at its modes."""
+        """Select the terms that may leave their modes.
+
+        No gradient exceeds the sum of w |x|: with steeper kinks a term stays.
+        """
         largest = np.abs(self.columns).T @ self.importance
         moved = np.any(self.weights != self.penalties[:, MODE], axis=0)
         return np.flatnonzero((largest > self.penalties[:, L1].min(axis=0)) | moved).astype(
@@ -151,7 +157,7 @@ class SoftmaxSearch:
         )
 
     def used(self) -> tuple[Array, Array]:
-        """Where each class starts, and the terms whose weights are off their modes and within bounds."""
+        """Return where each class starts, and its terms off their modes and within bounds."""
         used = []
         for c, weights in enumerate(self.weights):
             places = self.places[c, : self.counts[c]]
