@@ -67,8 +67,8 @@ class Chart:
         rows = [_legend_row(key, height + _LINE * i - 6) for i, key in enumerate(self.legend, 1)]
         top, total = -(_LINE * len(lines) + 10), height + _LINE * (len(lines) + len(rows)) + 16
         opened = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {top} {width} {total}" width="{1.5 * width:g}" '
-            f'role="img" class="chart"><style>{_style()}</style>'
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {top} {width} {total}" '
+            f'width="{1.5 * width:g}" role="img" class="chart"><style>{_style()}</style>'
         )
         return (
             f"{opened}{drawn.partition('>')[2].removesuffix('</svg>')}{join(title, rows)}</svg>\n"
@@ -88,7 +88,8 @@ class Chart:
 
     def _repr_html_(self) -> str:
         """Return an image, so that the styles of chart and notebook do not mix."""
-        return f'<img src="data:image/svg+xml;base64,{base64.b64encode(self.to_svg().encode()).decode()}">'
+        encoded = base64.b64encode(self.to_svg().encode()).decode()
+        return f'<img src="data:image/svg+xml;base64,{encoded}">'
 
 
 def clean(text: str) -> str:

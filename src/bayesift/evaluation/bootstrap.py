@@ -15,7 +15,7 @@ _BLOCK_DRAWS = 1 << 20
 
 
 class Estimate(NamedTuple):
-    """A measured value with its interval; both ends are None where nothing was resampled."""
+    """A measured value with its interval; its ends are missing (None) without resamples."""
 
     value: float
     lower: float | None = None

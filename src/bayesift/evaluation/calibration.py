@@ -249,8 +249,10 @@ def reliability_diagram(curves: ReliabilityCurve | Mapping[str, ReliabilityCurve
             Panel(predicted, observed, [*layers, perfect], Frame(left=46, right=318)),
             _counts_panel(list(named.values())),
         ],
-        caption="Of the forecasts of 70%, about 70% should come true: on the dashed line. Below it the model is "
-        "overconfident, above it underconfident. Whiskers are 95% intervals. The number is the calibration error.",
+        caption="Of the forecasts of 70%, about 70% should come true: on the dashed line. "
+        "Below it the model is "
+        "overconfident, above it underconfident. Whiskers are 95% intervals. The number is the "
+        "calibration error.",
         description="; ".join(
             f"of {count:,} forecasts of about {probability:.1%}, {share:.1%} came true"
             for curve in named.values()
@@ -322,7 +324,8 @@ def _forecasts(Y: Any, probabilities: Any, labels: Classes) -> tuple[Array, Arra
     positive, forecast = scored(Y, probabilities, labels)
     if forecast.min() < 0 or forecast.max() > 1:
         raise DataError(
-            f"probabilities must lie in [0, 1], but they reach from {forecast.min():g} to {forecast.max():g}"
+            f"probabilities must lie in [0, 1], but they reach from {forecast.min():g} to "
+            f"{forecast.max():g}"
         )
     return positive, forecast
 

@@ -44,7 +44,8 @@ class Contingency:
     Examples
     --------
     >>> counts = Contingency.of([[1, 0], [1, 1], [0, 0]], [[1, 0], [0, 1], [1, 1]])
-    >>> counts.true_positives.tolist(), counts.false_positives.tolist(), counts.false_negatives.tolist()
+    >>> counts.true_positives.tolist(
+    ...     ), counts.false_positives.tolist(), counts.false_negatives.tolist()
     ([1, 1], [1, 1], [1, 0])
     >>> counts.f1().round(3).tolist()
     [0.5, 0.667]

@@ -103,7 +103,7 @@ def r_precision(
 
 
 def average_time_to_discovery(places: Sequence[int] | Array) -> float:
-    """ATD: the mean place of the relevant documents in the order of reading, counted from 1.
+    """Return ATD: the mean rank of relevant documents in the order of reading, from 1.
 
     Examples
     --------
@@ -160,8 +160,8 @@ def precision_recall_plot(
                 frame,
             )
         ],
-        caption="Precision against recall as the threshold moves. The number is the average precision."
-        + (" The ring marks the decisions." if rings else ""),
+        caption="Precision against recall as the threshold moves. The number is the average "
+        "precision." + (" The ring marks the decisions." if rings else ""),
         description="; ".join(
             f"{shortened(name)}: average precision {value}" for name, value in values.items()
         ),

@@ -31,7 +31,7 @@ class Averages:
 
 @dataclass(frozen=True)
 class CategoryScores:
-    """One row of the table of categories; the ranking measures are None without probabilities."""
+    """One row of the table of categories; without probabilities it has no ranking measures."""
 
     category: str
     positives: int
@@ -103,7 +103,8 @@ def evaluate_decisions(
 
     Examples
     --------
-    >>> evaluate_decisions(["ham", "spam", "ham"], ["ham", "ham", "ham"], categories=["ham", "spam"]).macro.f1
+    >>> evaluate_decisions(["ham", "spam", "ham"], ["ham", "ham", "ham"],
+    ...     categories=["ham", "spam"]).macro.f1
     0.4
     """
     names = _names(Y, decisions) if categories is None else list(categories)

@@ -313,7 +313,7 @@ def _pair_slot(slots: Array, pairs: Array, pair: int) -> int:
 
 
 def next_in_document(tokens: Array, ends: Array, distance: int) -> Array:
-    """Return the token `distance` positions on in the same document, -1 where there is none."""
+    """Return the token `distance` positions on in the same document, -1 beyond its end."""
     following = np.full(len(tokens), -1, dtype=np.int32)
     following[: max(len(tokens) - distance, 0)] = tokens[distance:]
     lengths = np.diff(ends, prepend=0)

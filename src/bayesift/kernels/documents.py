@@ -3,7 +3,7 @@
 Documents are grouped by score.
 
 Documents none of whose terms has a weight have the score b and are merged into two groups, inside
-and outside the category. Every other document has a place of its own, assigned when one of its
+and outside the category. Every other document has its own position, assigned when one of its
 terms first enters a working set.
 """
 
@@ -85,7 +85,7 @@ def group_documents(model: Model, bias: float) -> Documents:
 
 
 def separate_documents(model: Model, scores: Array) -> Documents:
-    """All documents at places of their own, with these scores."""
+    """Give each document its own position, with these scores."""
     documents = group_documents(model, 0.0)
     documents.signs[2:] = documents.signs[documents.places]
     documents.importance[:2], documents.importance[2:] = 0.0, model.importance
@@ -101,7 +101,8 @@ def assign_places(matrix: Matrix, model: Model, documents: Documents, chosen: Ar
     if documents.filled[0] == len(documents.numbers):
         return
     _assign_places(
-        matrix.columns.indptr, matrix.columns.indices, chosen, model.importance, documents.filled, documents.places, documents.numbers,
+        matrix.columns.indptr, matrix.columns.indices, chosen, model.importance, documents.filled,
+        documents.places, documents.numbers,
         documents.signs, documents.importance, documents.scores,
     )  # fmt: skip
 

@@ -25,7 +25,7 @@ the processes). With Q* and C* the columns of r without their diagonal q* and c*
 
     a -= a* Q*/q*;   C += c* Q*Q*'/q*^2 - (Q*C*' + C*Q*')/q*;   Q -= Q*Q*'/q*
 
-A replacing example takes the place of what it replaces. Both changes of C and Q are made in one
+A new example takes the index of the one that it replaces. Both changes of C and Q are made in one
 sweep, which also multiplies the new matrices by the next example's k: an example costs one pass
 over C and one over Q. Covariances of a block of documents with the basis vectors, then with the
 block itself, come as one matrix; `columns` says which of its columns each basis vector is.
@@ -309,7 +309,7 @@ def _replace(
 ) -> None:
     """Append and delete at once.
 
-    The new vector has taken the place of the deleted one in every vector.
+    The new vector has the index of the deleted one in every vector.
     """
     k, s, e, next_s, next_e = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
     a, b, lefts, left, left2 = vectors[5], vectors[6], vectors[7:10], vectors[10], vectors[11]
@@ -401,8 +401,8 @@ def learn_block(
 
     Returns the basis size.
 
-    `vectors` is scratch. A document enters the basis when gamma is above `tolerance` times its own covariance and the error of
-    leaving it out, |gamma g|, is at least `least_error`.
+    `vectors` is scratch. A document enters the basis when gamma is above `tolerance` times its own
+    covariance and the error of leaving it out, |gamma g|, is at least `least_error`.
     """
     gram, diagonal, labels, log_evidences = block
     alpha, C, Q = posterior

@@ -3,18 +3,16 @@
 All modules use the names given here.
 
     objective = - sum_i w_i log psi(y_i f_i) + sum_j P_j(beta_j) + Q(b),     f = X beta + b
-    P_j(beta) = l1_j |beta - mode_j| + l2_j / 2 (beta - mode_j)^2,           lower_j <= beta <=
-    upper_j
+    P_j(beta) = l1_j |beta - mode_j| + l2_j / 2 (beta - mode_j)^2,     lower_j <= beta <= upper_j
 
 y is -1 or +1; sums are over documents, never means. Every log-concave prior has this form;
 `penalty` holds its rows l1, l2, mode, lower and upper, one column per term. Q has the row
 `intercept` = (free, l2, mode): the intercept is free (1) or fixed (0), and its prior is flat (l2 =
 0) or normal.
 
-    residuals      one per document: w_i y_i psi'/psi, minus the derivative of the objective by its
-    score curvatures     one per document: minus the second derivative of its log-likelihood by its
-    score, times w_i neg_gradient   one per term: X' residuals, minus the derivative of the
-    likelihood part by its weight
+    residuals      one per document: w_i y_i psi'/psi, minus the derivative by its score
+    curvatures     one per document: minus the second derivative by its score, times w_i
+    neg_gradient   one per term: X' residuals, minus the derivative of the likelihood by its weight
 """
 
 from __future__ import annotations

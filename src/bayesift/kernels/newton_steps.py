@@ -225,7 +225,7 @@ class WeighedColumns(NamedTuple):
 
 
 class InterceptModel(NamedTuple):
-    """The curvature of the intercept, 0 if there is none, and minus its gradient."""
+    """The curvature of the intercept (0 without one), and minus its gradient."""
 
     total: float
     neg_gradient: float

@@ -221,7 +221,7 @@ def _components(triangle: Array, size: int) -> tuple[Array, Array]:
 
 @vectorised
 def _weighted_product(left: Array, right: Array, precision: Array, sums: Array) -> float:
-    """Sum of left_j right_j / P_j, every place of a block summed by itself first."""
+    """Sum left_j right_j / P_j, each position within blocks by itself first."""
     sums[:] = 0.0
     for start in range(0, len(precision), _BLOCK):
         block = slice(start, min(start + _BLOCK, len(precision)))

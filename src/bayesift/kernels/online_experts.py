@@ -6,11 +6,12 @@ Terms of a document count x_j, rows of length one. n documents were seen before 
 category c, d_j with term j, d_jc both; N, N_c count pairs of document and term, T - 1 the distinct
 terms. Log odds of the experts, in order:
 
-    perceptron     logit Phi(h / sqrt(1/4 + v)),  h = sum x_j eta_j s_j,  v = sum x_j^2 s_j,  s = W
-    / (1 + W lambda) SGD            w x + b, one for each rate r:  w += r (y - p) x,  b += 0.1 (y -
-    p) naive Bayes    log (n_c + .5)/(n - n_c + .5) + sum x_j (log (d_jc + .1)/(d_j - d_jc + .1)
+    perceptron     logit Phi(h / sqrt(1/4 + v)),  h = sum x_j eta_j s_j,  v = sum x_j^2 s_j,
+                   s = W / (1 + W lambda)
+    SGD            w x + b, one for each rate r:  w += r (y - p) x,  b += 0.1 (y - p)
+    naive Bayes    log (n_c + .5)/(n - n_c + .5) + sum x_j (log (d_jc + .1)/(d_j - d_jc + .1)
                        + log (N - N_c + .1 T)/(N_c + .1 T)) over the terms seen before
-    naive Bayes    the same with 1 / sqrt(terms seen before) in place of x_j
+    naive Bayes    the same with 1 / sqrt(terms seen before) instead of x_j
 
 The weight of a term has the prior variance W = V (f + (1 - f) R / (R + 50)), R the likelihood ratio
 of term and category over the documents before (`likelihood_ratio`). Its posterior has natural

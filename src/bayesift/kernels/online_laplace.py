@@ -2,9 +2,8 @@
 
 It learns one document at a time.
 
-    w_j = -soft(z_j, k lambda) rate / (1 + sqrt(n_j)),  soft(z, lambda) = sign(z) max(|z| - lambda,
-    0) g_j = (p - y) x_j,  z_j += g_j - w_j (sqrt(n_j + k g_j^2) - sqrt(n_j)) / rate,  n_j += k
-    g_j^2
+    w_j = -soft(z_j, k lambda) rate / (1 + sqrt(n_j)),  soft(z, l) = sign(z) max(|z| - l, 0)
+    g_j = (p - y) x_j,  z_j += g_j - w_j (sqrt(n_j + k g_j^2) - sqrt(n_j)) / rate,  n_j += k g_j^2
 
 z and n are terms x models, `biases` (z, n) x models; the intercept has no prior. lambda is the
 factor of |w| in the negative log prior, so that a term enters the model when documents have pulled

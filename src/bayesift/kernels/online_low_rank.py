@@ -3,7 +3,7 @@
 There are d weights; W has r columns.
 
 In precisions a document is sparse: C^-1 += rho x x', rho = -q / (1 + q v). The last documents are
-kept as they are (pending) until there is no room, then compressed
+kept as they are (pending) until the buffer is full, then compressed
 (`bayesift.kernels.online_compression`); nothing else is approximate:
 
     C^-1 = P + Y Y',  Y = [W, sqrt(rho_k) x_k],  L L' = I + Y' P^-1 Y

@@ -6,17 +6,15 @@ With z_c the log odds of the experts and 1, and u_c = (g_c, log of the sum of ex
 categories, 1):
 
     shared         a_c = m z_c                               one for all categories
-    by size        g_c = a_c + m z_c                         one for all categories of about that
-    size, by powers of 2 competition    b_c = m (u_c, u_c if c is the likeliest)  one for all
-    categories own            e_c = b_c + m u_c                         one for each category
-    calibration    e_c + m k(e_c), k linear between knots    one for the likeliest category, one for
-    all others
+    by size        g_c = a_c + m z_c                         one per size, by powers of 2
+    competition    b_c = m (u_c, u_c if c is the likeliest)  one for all categories
+    own            e_c = b_c + m u_c                         one for each category
+    calibration    e_c + m k(e_c), k linear between knots    one for the likeliest, one for others
 
 With fewer than three categories nothing competes: g_c = a_c, b_c = g_c and the second entry of u is
 0. Each regression is normal with mean m and covariance S, kept as rows (m_i, S_i) of one array. Its
-  output is h / sqrt(1 + pi v / 8), h
-the offset and m z, v = z S z: MacKay's approximation of the log odds under the posterior. A label y
-in {0, 1} moves it by one Newton step at the mean:
+output is h / sqrt(1 + pi v / 8), h the offset and m z, v = z S z: MacKay's approximation of the log
+odds under the posterior. A label y in {0, 1} moves it by one Newton step at the mean:
 
     p = sigmoid(h),  w = p (1 - p),  m += (y - p) S z / (1 + w v),  S -= w S z z' S / (1 + w v)
 

@@ -1,11 +1,13 @@
 """Byte-pair encoding of many words at a time.
 
-A word is a run of symbols: numbers of pieces, or -1 - code point for a character that is no piece.
-Of all neighbours that the table of merges knows, the pair of lowest rank (the leftmost of several)
-becomes one symbol, until none is.
+A word is a run of symbols: numbers of pieces, or -1 - code point for a character that is not a
+piece. Of all neighbours that the table of merges knows, the pair of lowest rank (the leftmost of
+several) becomes one symbol, until none is known.
 
-    keys    uint64[2^b]   left << 32 | right, plus 1; 0 is a free slot; linear probing, at most half
-    full ranks, merged  int32[2^b]  the rank of the pair in each slot, and the piece that it becomes
+    keys           uint64[2^b]  left << 32 | right, plus 1; 0 is a free slot; linear probing
+    ranks, merged  int32[2^b]   the rank of the pair in each slot, and the piece that it becomes
+
+At most half of the slots are used. A word of n symbols costs at most n^2 / 2 look-ups.
 """
 
 from __future__ import annotations
@@ -72,7 +74,7 @@ def encode_words(
 ) -> int:
     """Write the pieces of each word; `symbols` is overwritten. Returns how many there are.
 
-    A character that is no piece becomes the pieces of its UTF-8 bytes, `bytes_of` (-1: left out).
+    A character that is not a piece becomes the pieces of its UTF-8 bytes, `bytes_of` (-1: left out).
     `out` has room for four pieces per symbol.
     """
     begin, total = 0, 0

@@ -23,8 +23,8 @@ with v the values of the row, t the other factor's entries at their places, and 
 the two factors there. With h = sum_k v_k t_k^2 / p_k^2, s at x + d is
 
     at least  s^2 / (s + h d)                                for d > 0, by Jensen's inequality
-    at most   s + h x e / (1 - e m),  m = max_k x t_k / p_k, for d = -e x, since 1 / (1 - e y) is
-    convex in y.
+    at most   s + h x e / (1 - e m),  m = max_k x t_k / p_k  for d = -e x, as 1 / (1 - e y) is
+                                                             convex in y.
 
 The roots of g + curvature d less the one or the other are steps that stop short of the minimum and
 have a closed form: no step raises the objective, and no line search is needed. A pass costs about 8
@@ -98,7 +98,7 @@ def update_codes(
 ) -> None:
     """Update each code in place to the root of slopes_a x + curvature x^2 = c_a.
 
-    There is no cancellation.
+    No digits cancel.
 
     slopes: b_a, plus alpha for the penalty alpha sum H; curvature: 2 alpha for the penalty alpha
     sum H^2 (eq. 9).

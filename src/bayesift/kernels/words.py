@@ -1,18 +1,18 @@
 """Words of UTF-8 text, numbered exactly in an open-addressing table.
 
-No word is ever taken for another.
+Different words never get the same number.
 
 Text is first folded: letters lower-cased, every byte between words set to 0. A word is then a run
 of non-zero bytes. Its key is its first eight bytes and its next eight, padded with zeros: up to 16
 bytes the key is the word. The key of any other word (longer, empty, or with a zero inside) begins
 with 0 and ends with a digest; its bytes are compared too.
 
-    slots   int32[2^b]      number + 1 of the word in each slot, 0 for a free one; linear probing,
-    at most half full keys    uint64[n + 1, 2]  the key of each word, in the row after its number;
-    the first row is no word's pool    uint8           the bytes of the words, one after the other,
-    with PADDING bytes at the end starts  int64[n + 1]    where the bytes of each word begin and end
+    slots   int32[2^b]        number + 1 of the word in each slot, 0 for a free one; linear probing
+    keys    uint64[n + 1, 2]  the key of each word, in the row after its number; row 0 is unused
+    pool    uint8             the bytes of the words, then PADDING bytes
+    starts  int64[n + 1]      where the bytes of each word begin and end
 
-Slots are small and frequent words come early, so that most of what is looked up is near. Words of a
+At most half of the slots are used. Slots are small and frequent words come early, so that most of what is looked up is near. Words of a
 text are found in blocks, in passes without branches: where words begin and end by bits of 64 bytes,
 their keys, the first word met for each; only what is not found there is looked for one by one.
 """

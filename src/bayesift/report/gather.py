@@ -163,8 +163,10 @@ def report_content(
     --------
     >>> from bayesift.classifier import TextClassifier, evaluate
     >>> from bayesift.records import Document
-    >>> texts = {"wheat and corn": "grain", "corn exports": "grain", "crude oil": "crude", "oil tankers": "crude"}
-    >>> documents = tuple(Document(text, text, categories=(label,)) for text, label in texts.items())
+    >>> texts = {"wheat and corn": "grain", "corn exports": "grain", "crude oil": "crude",
+    ...     "oil tankers": "crude"}
+    >>> documents = tuple(Document(text, text, categories=(label,)) for text,
+    ...     label in texts.items())
     >>> corpus = Corpus(documents, ("crude", "grain"), name="commodities")
     >>> classifier = TextClassifier().fit_corpus(corpus)
     >>> content = report_content(classifier, evaluate(classifier, corpus))
@@ -241,7 +243,10 @@ def _several(scores: Scores) -> tuple[Measure, ...]:
     right = sum(row.true_positives for row in scores.categories)
     found = f"{right:,} of {scores.n_positives:,} true categories were assigned."
     assigned = f"{right:,} of {scores.n_assigned:,} assigned categories are correct."
-    complete = f"Share of the {scores.n_documents:,} documents whose categories are all correct and complete."
+    complete = (
+        f"Share of the {scores.n_documents:,} documents whose categories are all "
+        "correct and complete."
+    )
     return (
         Measure(
             "micro F1",
@@ -280,8 +285,14 @@ _TOP = (
 )
 _LOSS = "Negative log probability of the truth; 0 is perfect. Confident mistakes cost most."
 _BRIER = "Mean squared error of the probabilities; 0 is perfect."
-_TOP_LABEL = "Mean difference between the probability of the top category and how often it is right; 0 is perfect."
-_CALIBRATION = "Mean difference between predicted probability and observed frequency, over all categories; 0 is perfect."
+_TOP_LABEL = (
+    "Mean difference between the probability of the top category and how often it is "
+    "right; 0 is perfect."
+)
+_CALIBRATION = (
+    "Mean difference between predicted probability and observed frequency, over all "
+    "categories; 0 is perfect."
+)
 
 
 def _probabilities(scores: Scores) -> tuple[Measure, ...]:

@@ -35,7 +35,8 @@ from bayesift.report.content import ComparisonContent, EvaluationContent, Fact
 
 _BREAKS = re.compile(r"(?<=[._/@:-])(?=\w)")
 _READING_ORDER = (
-    "WSS@95 and ATD follow the order of reading: first the retrieved documents as they came, then the others, the most "
+    "WSS@95 and ATD follow the order of reading: first the retrieved documents as they came, "
+    "then the others, the most "
     "probable first by the profile at the end of the stream."
 )
 
@@ -64,7 +65,8 @@ def evaluation_report(content: EvaluationContent) -> str:
     Examples
     --------
     >>> from bayesift.report import EvaluationContent, Measure
-    >>> text = evaluation_report(EvaluationContent("Spam", (), (Measure("accuracy", 0.98, "Correct."),), ()))
+    >>> text = evaluation_report(EvaluationContent("Spam", (),
+    ...     (Measure("accuracy", 0.98, "Correct."),), ()))
     >>> "<h1><bdi>Spam</bdi></h1>" in text, "Confusion" in text
     (True, False)
     """
@@ -108,7 +110,8 @@ def filter_report(simulation: Simulation) -> str:
     >>> from scipy import sparse
     >>> from bayesift.filtering import TopicRun
     >>> places = np.array([1, 3])
-    >>> run = TopicRun("grain", 2, np.array([1]), np.array([0]), np.array([True]), np.array([9]), 8, places)
+    >>> run = TopicRun("grain", 2, np.array([1]), np.array([0]), np.array([True]), np.array([9]),
+    ...     8, places)
     >>> truth = sparse.csr_array([[0], [1], [1]])
     >>> text = filter_report(Simulation("small", truth, ("grain",), 5, runs={"plain": [run]}))
     >>> "Mean T9P" in text, text.count('class="chart"')
@@ -164,7 +167,7 @@ def section_template(source: str) -> Template:
 
 
 def score(value: float | None, digits: int = 3) -> str:
-    """Return a measure, or a dash where there is none."""
+    """Return a measure, or a dash without one."""
     return "\N{EN DASH}" if value is None or not math.isfinite(value) else f"{value:.{digits}f}"
 
 
@@ -201,7 +204,7 @@ def _environment() -> Environment:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     environment.globals |= {
-        "style": Markup(chart_css() + page_css),  # noqa: S704  files of ours
+        "style": Markup(chart_css() + page_css),  # noqa: S704  files of this package
         "script": script,
         "policy": f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'",
     }
@@ -210,4 +213,4 @@ def _environment() -> Environment:
 
 def _own_file(environment: Environment, name: str) -> Markup:
     assert environment.loader is not None
-    return Markup(environment.loader.get_source(environment, name)[0])  # noqa: S704  a file of ours
+    return Markup(environment.loader.get_source(environment, name)[0])  # noqa: S704  a file of this package

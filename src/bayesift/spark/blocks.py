@@ -18,7 +18,10 @@ from bayesift.spark.descent import WeightedSet
 from bayesift.spark.newton import packed_gram
 from bayesift.text import TermVectorizer
 
-BLOCK_SCHEMA = "documents int, entries long, row_ends binary, terms binary, weights binary, label_ends binary, labels binary"
+BLOCK_SCHEMA = (
+    "documents int, entries long, row_ends binary, terms binary, weights binary, "
+    "label_ends binary, labels binary"
+)
 SUMS_SCHEMA = "part int, losses binary, gradients binary, hessians binary"
 _FAR = -0.1
 _BLOCK = pa.schema(

@@ -1,6 +1,6 @@
 """Texts and labels out of Arrow batches, each bad row named.
 
-And what they add to the counts of all, whoever sums them.
+And what they add to the counts of all documents.
 
 Counts are whole numbers, so that their sums do not depend on how documents are dealt out.
 """

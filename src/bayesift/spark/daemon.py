@@ -3,7 +3,7 @@
 Workers are forked from it, warm.
 
 Spark starts one daemon per executor. `spark_session` names this module in
-`spark.python.daemon.module`; a session of somebody else's can do the same.
+`spark.python.daemon.module`; a session that a user made can do the same.
 """
 
 from __future__ import annotations

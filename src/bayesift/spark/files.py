@@ -153,7 +153,7 @@ def _files_of(system: fs.FileSystem, place: str, source: str | Path) -> list[str
     if system.get_file_info(place).type == fs.FileType.File:
         return [place]
     if system.get_file_info(place).type == fs.FileType.NotFound:
-        raise DataError("there is no such file or folder", file=source)
+        raise DataError("file or folder not found", file=source)
     held = system.get_file_info(fs.FileSelector(place, recursive=True))
     files = sorted(
         info.path

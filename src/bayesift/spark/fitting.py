@@ -93,7 +93,8 @@ def fit_naive_bayes(
 
     Examples
     --------
-    >>> fit_naive_bayes(spark.read.parquet("news"), label_col="topics").save("model.zip")  # doctest: +SKIP
+    >>> fit_naive_bayes(spark.read.parquet("news"),
+    ...     label_col="topics").save("model.zip")  # doctest: +SKIP
     """
     learner = _learner(model, NaiveBayesClassifier, "naive Bayes learner")
     columns = columns_of(df, text_col, label_col, separator)
@@ -264,7 +265,7 @@ def _learner(model: Any, kind: type[Learner], what: str) -> Learner:
     made = make_learner(model) if isinstance(model, str) and model in LEARNERS else model
     if not isinstance(made, kind):
         names = [name for name, learner in LEARNERS.items() if isinstance(learner.make(), kind)]
-        raise DataError(f"{model!r:.60} is no {what} of ours; these are: {', '.join(names)}")
+        raise DataError(f"{model!r:.60} is not a {what} of bayesift; there are: {', '.join(names)}")
     return made
 
 

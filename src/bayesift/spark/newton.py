@@ -134,7 +134,7 @@ class _SetNewton:
     ) -> None:
         """Take a step of each of these models; a model for which no step length is accepted ends.
 
-        `trial` gives the weights of some models (their places in columns) at these step lengths,
+        `trial` gives the weights of some models (indices into `columns`) at these step lengths,
         `expected` the change of the objective to first order for places, trial weights and step
         lengths.
         """

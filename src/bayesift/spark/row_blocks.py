@@ -287,9 +287,11 @@ def check_learner(learner: SparseBayesClassifier) -> None:
         or learner.posterior != "mode"
     ):
         raise DataError(
-            "row blocks take no prior_scale, class_weight or posterior: choose the scale on a sample"
+            "row blocks take no prior_scale, class_weight or posterior: choose the scale on a "
+            "sample"
         )
     if learner.multiclass != "one-vs-rest":
         raise DataError(
-            "row blocks are for one model per category; a softmax model needs all documents in one place"
+            "row blocks are for one model per category; a softmax model needs all documents in "
+            "one place"
         )

@@ -258,7 +258,8 @@ def evaluate(
 
     Examples
     --------
-    >>> evaluate(spark.read.parquet("news"), "model.zip", label_col="topics").measures.micro.f1  # doctest: +SKIP
+    >>> evaluate(spark.read.parquet("news"), "model.zip",
+    ...     label_col="topics").measures.micro.f1  # doctest: +SKIP
     """
     from pyspark.sql import functions as F  # noqa: N812
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 LOOPBACK = "127.0.0.1"
-_RETRIES = 4  # of a task, in a local run too: a lost Python process is no lost job
+_RETRIES = 4  # of a task, in a local run too: losing a Python process must not lose the job
 
 
 def check_java() -> None:
@@ -116,7 +116,8 @@ def check_column(df: DataFrame, name: str, kinds: tuple[str, ...], what: str) ->
     """Return the type of a column; refuse it if it is missing or of another type."""
     if name not in df.columns:
         raise DataError(
-            f"no column {name!r} for {what}; there are: {', '.join(map(repr, df.columns)) or 'none'}"
+            f"no column {name!r} for {what}; there are: "
+            f"{', '.join(map(repr, df.columns)) or 'none'}"
         )
     kind: str = df.schema[name].dataType.simpleString()
     if kinds and kind not in kinds:

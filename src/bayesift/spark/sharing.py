@@ -121,7 +121,7 @@ def _vectorizer(name: str) -> TermVectorizer:
 
 
 class SparkWorkers:
-    """Solves categories on executors; takes the place of `n_jobs`.
+    """A solver of categories on executors; it replaces `n_jobs`.
 
     The matrix goes to each executor once, as a file that its processes map; what changes along a
     path or from fold to fold goes with the tasks.

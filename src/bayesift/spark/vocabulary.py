@@ -144,7 +144,8 @@ def vocabulary(
 
     Examples
     --------
-    >>> vocabulary(spark.read.parquet("news"), vectorizer=TermVectorizer(min_df=5))  # doctest: +SKIP
+    >>> vocabulary(spark.read.parquet("news"),
+    ...     vectorizer=TermVectorizer(min_df=5))  # doctest: +SKIP
     """
     return survey(
         df, columns_of(df, text_col, None, None), vectorizer, skip_bad=skip_bad
@@ -264,7 +265,8 @@ def term_scores(
 
     Examples
     --------
-    >>> term_scores(spark.read.parquet("news"), label_col="topics", by="chi2").scores.shape  # doctest: +SKIP
+    >>> term_scores(spark.read.parquet("news"), label_col="topics",
+    ...     by="chi2").scores.shape  # doctest: +SKIP
     """
     if by not in SCORES:
         raise DataError(f"no score {by!r}; there are: {', '.join(SCORES)}")

@@ -108,7 +108,8 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
-    >>> X, y = [[-2.0], [-1.0], [0.0], [1.0], [2.0], [3.0]], ["ham", "ham", "ham", "ham", "spam", "spam"]
+    >>> X, y = [[-2.0], [-1.0], [0.0], [1.0], [2.0], [3.0]], ["ham", "ham", "ham", "ham", "spam",
+    ...     "spam"]
     >>> model = ThresholdedClassifier(LogisticRegression(), rule="max-f1").fit(X, y)
     >>> model.predict([[1.2], [1.8]]).tolist()
     ['ham', 'spam']
@@ -329,7 +330,8 @@ def category_scores(estimator: Any, X: Any, method: str, *, n_categories: int) -
         return scores[:, [1]]
     if scores.shape[1] != n_categories:
         raise DataError(
-            f"{type(estimator).__name__} gives scores of {scores.shape[1]} categories, there are {n_categories}; "
+            f"{type(estimator).__name__} gives scores of {scores.shape[1]} categories, there "
+            f"are {n_categories}; "
             "every training part must hold every class"
         )
     return scores

@@ -128,7 +128,8 @@ class EmpiricalRule(ThresholdRule):
     >>> class MaxF2(EmpiricalRule):
     ...     criterion = Criterion(numerator=(0, 5, 0, 0), denominator=(0, 0, 1, 4))
     >>> y, scores = [1, 0, 0, 0, 1], [0.9, 0.5, 0.4, 0.3, 0.2]
-    >>> MaxF2().fit(y, scores).decide(scores).tolist(), MaxF1().fit(y, scores).decide(scores).tolist()
+    >>> MaxF2().fit(y, scores).decide(scores).tolist(), MaxF1().fit(y,
+    ...     scores).decide(scores).tolist()
     ([True, True, True, True, True], [True, False, False, False, False])
     """
 
@@ -183,7 +184,8 @@ class MaxF1(EmpiricalRule):
 
     Examples
     --------
-    >>> Y, scores = [[1, 0], [1, 0], [0, 1], [0, 0]], [[0.9, 0.1], [0.4, 0.2], [0.6, 0.3], [0.2, 0.1]]
+    >>> Y, scores = [[1, 0], [1, 0], [0, 1], [0, 0]], [[0.9, 0.1], [0.4, 0.2], [0.6, 0.3],
+    ...     [0.2, 0.1]]
     >>> MaxF1().fit(Y, scores).thresholds_.round(3)
     array([0.3 , 0.25])
     >>> MaxF1(shrinkage=1).fit(Y, scores).thresholds_.round(3)
@@ -223,7 +225,8 @@ class SCut(EmpiricalRule):
 
     Examples
     --------
-    >>> Y, scores = [[1, 0], [0, 0], [0, 1], [0, 0]], [[0.9, 0.4], [0.4, 0.3], [0.6, 0.2], [0.2, 0.2]]
+    >>> Y, scores = [[1, 0], [0, 0], [0, 1], [0, 0]], [[0.9, 0.4], [0.4, 0.3], [0.6, 0.2],
+    ...     [0.2, 0.2]]
     >>> SCut(minimum_f1=0.5).fit(Y, scores).thresholds_.round(3)
     array([0.75, 0.4 ])
     """

@@ -146,7 +146,8 @@ def probability_matrix(probabilities: Any) -> Array:
     checked = score_matrix(probabilities)
     if checked.size and not (checked.min() >= 0 and checked.max() <= 1):
         raise DataError(
-            f"this rule needs probabilities, but scores reach from {checked.min():g} to {checked.max():g}"
+            f"this rule needs probabilities, but scores reach from {checked.min():g} to "
+            f"{checked.max():g}"
         )
     return checked
 
@@ -183,7 +184,8 @@ class RCut(ThresholdRule):
 
     Examples
     --------
-    >>> RCut(t=1).fit([[1, 0, 0]], [[0.1, 0.7, 0.2]]).decide([[0.1, 0.7, 0.2], [0.5, 0.4, 0.5]]).astype(int)
+    >>> RCut(t=1).fit([[1, 0, 0]],
+    ...     [[0.1, 0.7, 0.2]]).decide([[0.1, 0.7, 0.2], [0.5, 0.4, 0.5]]).astype(int)
     array([[0, 1, 0],
            [1, 0, 0]])
     """
@@ -202,7 +204,8 @@ class RCut(ThresholdRule):
         n_categories = checked.shape[1]
         if self.t is not None and not 1 <= self.t < n_categories:
             raise ValueError(
-                f"t must be at least 1 and below the number of categories {n_categories}, got {self.t!r}"
+                f"t must be at least 1 and below the number of categories {n_categories}, got "
+                f"{self.t!r}"
             )
         self.t_ = self._best_t(positive, checked) if self.t is None else self.t
         self.n_categories_ = n_categories
@@ -364,7 +367,7 @@ def expected_f1_thresholds(probabilities: Any) -> Array:
     expected[:, 0] = np.prod(1 - falling, axis=1)
     below = np.arange(1, n_documents + 1) + sums[:, -1:]
     np.divide(2 * sums, below, out=expected[:, 1:])
-    # No threshold separates equal probabilities.
+    # Equal probabilities cannot be separated by a threshold.
     expected[:, 1:-1][falling[:, :-1] == falling[:, 1:]] = -np.inf
     return _thresholds_at(falling, np.argmax(expected, axis=1))
 

@@ -70,7 +70,8 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
 
     Examples
     --------
-    >>> model = HybridClassifier(alpha=0.5).fit([[1, 0], [0, 1], [0, 2]], ["grain", "crude", "crude"])
+    >>> model = HybridClassifier(alpha=0.5).fit([[1, 0], [0, 1], [0, 2]],
+    ...     ["grain", "crude", "crude"])
     >>> model.predict([[1, 0], [0, 1]]).tolist()
     ['grain', 'crude']
     """
@@ -196,7 +197,7 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
         super()._post_load()
         self._check_settings()
         if not 0 <= self.alpha_ <= 1:
-            raise DataError(f"{self.alpha_!r:.40} is no share of a model")
+            raise DataError(f"{self.alpha_!r:.40} is not the share of a model")
 
 
 def hyperplanes_of(model: Any) -> Planes:

@@ -121,7 +121,8 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
 
     Examples
     --------
-    >>> model = NeighborsClassifier(n_neighbors=2).fit([[1, 0], [1, 1], [0, 1]], ["grain", "grain", "crude"])
+    >>> model = NeighborsClassifier(n_neighbors=2).fit([[1, 0], [1, 1], [0, 1]],
+    ...     ["grain", "grain", "crude"])
     >>> model.predict_proba([[1, 0]]).round(2).tolist()
     [[0.14, 0.86]]
     """

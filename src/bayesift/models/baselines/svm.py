@@ -259,7 +259,8 @@ class NBSVMClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEst
 
     Examples
     --------
-    >>> model = NBSVMClassifier().fit([[1, 0], [1, 0], [0, 1], [1, 1]], ["grain", "grain", "crude", "crude"])
+    >>> model = NBSVMClassifier().fit([[1, 0], [1, 0], [0, 1], [1, 1]],
+    ...     ["grain", "grain", "crude", "crude"])
     >>> model.predict([[0, 1], [1, 0]]).tolist()
     ['crude', 'grain']
     """
@@ -353,7 +354,8 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
     Examples
     --------
     >>> X = [[2, 1, 0], [1, 0, 0], [0, 1, 3], [0, 0, 1]]
-    >>> KernelSVM().fit(X, ["grain", "grain", "crude", "crude"]).predict([[1, 0, 0], [0, 0, 1]]).tolist()
+    >>> KernelSVM().fit(X,
+    ...     ["grain", "grain", "crude", "crude"]).predict([[1, 0, 0], [0, 0, 1]]).tolist()
     ['grain', 'crude']
     """
 

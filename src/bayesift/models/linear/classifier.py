@@ -101,7 +101,8 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
             raise ValueError(f"posterior must be 'mode' or 'normal', got {self.posterior!r}")
         if self.posterior == "normal" and not prior_of(self.prior).convex:
             raise ValueError(
-                f"posterior='normal' needs a log-concave prior, not a {prior_of(self.prior).kind} one"
+                "posterior='normal' needs a log-concave prior, not a "
+                f"{prior_of(self.prior).kind} one"
             )
 
     def _posteriors_of(self, problem: LinearProblem) -> list[WeightPosterior] | None:
@@ -218,8 +219,8 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     solutions_ : the `Solution` of each model
     n_iter_ : the rounds of the slowest model
     stream_ : after `partial_fit`, the `OnlineLaplaceClassifier` that has learned
-    posteriors_, coef_variance_, intercept_variance_ : with posterior="normal", the `WeightPosterior` of
-        each model, and the variances of the weights (sparse, 0 for those that count as known) and
+    posteriors_, coef_variance_, intercept_variance_ : with posterior="normal", the
+        `WeightPosterior` of each model, and the variances of the weights (sparse, 0 for those that count as known) and
         of the intercepts
 
     References
@@ -230,7 +231,8 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     --------
     >>> from bayesift.models import LaplacePrior
     >>> X = [[2, 1, 0], [1, 0, 0], [0, 1, 3], [0, 0, 1]]
-    >>> model = SparseBayesClassifier(prior=LaplacePrior(gamma=0.01)).fit(X, ["grain", "grain", "crude", "crude"])
+    >>> model = SparseBayesClassifier(prior=LaplacePrior(gamma=0.01)).fit(X,
+    ...     ["grain", "grain", "crude", "crude"])
     >>> model.predict([[1, 0, 0], [0, 0, 1]]).tolist()
     ['grain', 'crude']
     """
@@ -389,7 +391,8 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
 
         Examples
         --------
-        >>> path = SparseBayesClassifier().path([[2, 0], [1, 0], [0, 1], [0, 2]], [0, 0, 1, 1], n_scales=3)
+        >>> path = SparseBayesClassifier().path([[2, 0], [1, 0], [0, 1], [0, 2]], [0, 0, 1, 1],
+        ...     n_scales=3)
         >>> path.sizes.ravel().tolist()
         [0, 2, 2]
         """
@@ -502,7 +505,10 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         late = sum(not solution.converged for solution in solutions)
         if late:
             reason = f"within max_iter={self.max_iter} rounds, or no step decreased the objective"
-            message = f"{late} of {len(solutions)} models did not converge {reason}; raise max_iter or tol"
+            message = (
+                f"{late} of {len(solutions)} models did not converge {reason}; raise "
+                "max_iter or tol"
+            )
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
 

@@ -67,7 +67,8 @@ def log_evidence(
     --------
     >>> from bayesift.models.linear import GaussianPrior, Logit
     >>> rows, members = sparse.csr_array(np.eye(2)), sparse.csr_array(np.array([[1, 0]]))
-    >>> problem = LinearProblem(rows, members, np.ones(2), Logit(), GaussianPrior(variance=1e-9), np.zeros(3))
+    >>> problem = LinearProblem(rows, members, np.ones(2), Logit(), GaussianPrior(variance=1e-9),
+    ...     np.zeros(3))
     >>> round(log_evidence(problem, 0, Solution(np.zeros(2), 0.0, np.empty(0), 0, True)), 6)
     -1.386294
     """
@@ -269,7 +270,8 @@ def softmax_log_evidence(
     --------
     >>> from bayesift.models.linear import GaussianPrior, Logit
     >>> rows, members = sparse.csr_array(np.eye(3)), sparse.csr_array(np.eye(3))
-    >>> problem = LinearProblem(rows, members, np.ones(3), Logit(), GaussianPrior(1e-9), np.zeros(3), coupled=True)
+    >>> problem = LinearProblem(rows, members, np.ones(3), Logit(), GaussianPrior(1e-9),
+    ...     np.zeros(3), coupled=True)
     >>> nothing = [Solution(np.zeros(3), 0.0, np.empty(0), 0, True)] * 3
     >>> round(softmax_log_evidence(problem, nothing), 6)
     -3.295837

@@ -121,7 +121,7 @@ class LogF:
 
 @dataclass(frozen=True, slots=True)
 class SquaredHinge:
-    """The loss max(0, 1 - t)^2 of a support vector machine in place of a link."""
+    """The loss max(0, 1 - t)^2 of a support vector machine, used instead of a link."""
 
     kind: ClassVar[str] = "squared-hinge"
     code: ClassVar[int] = SQUARED_HINGE

@@ -129,7 +129,8 @@ def default_scales(problem: LinearProblem, n_scales: int, *, shared: bool = Fals
     >>> from scipy import sparse
     >>> from bayesift.models.linear import GaussianPrior, Logit
     >>> rows, members = sparse.csr_array(np.eye(4)), sparse.csr_array(np.array([[1, 1, 0, 0]]))
-    >>> problem = LinearProblem(rows, members, np.ones(4), Logit(), GaussianPrior(), np.array([1.0, 0.0, 0.0]))
+    >>> problem = LinearProblem(rows, members, np.ones(4), Logit(), GaussianPrior(),
+    ...     np.array([1.0, 0.0, 0.0]))
     >>> default_scales(problem, 3).ravel().round(2).tolist()
     [0.1, 3.16, 100.0]
     """

@@ -48,7 +48,7 @@ class WeightPosterior:
 
     @property
     def variances(self) -> Array:
-        """Of the weights of `terms` and, last, of the intercept."""
+        """Variances of the weights of `terms` and, last, of the intercept."""
         return self.covariance if self.covariance.ndim == 1 else np.diagonal(self.covariance).copy()
 
     def _post_load(self) -> None:
@@ -110,7 +110,8 @@ def posterior_of(
     >>> members = sparse.csr_array(np.array([[1, 0]]))
     >>> rows = sparse.csr_array(np.array([[1.0], [-1.0]]))
     >>> problem = LinearProblem(rows, members, np.ones(2), Probit(), GaussianPrior(), np.zeros(3))
-    >>> posterior_of(problem, 0, Solution(np.zeros(1), 0.0, np.empty(0), 0, True)).variances.round(4).tolist()
+    >>> posterior_of(problem, 0,
+    ...     Solution(np.zeros(1), 0.0, np.empty(0), 0, True)).variances.round(4).tolist()
     [0.4399, 0.0]
     """
     penalty, weights = problem.penalty(category), solution.coefficients

@@ -33,7 +33,7 @@ class Prior(Protocol):
 
     @property
     def variances(self) -> Any:
-        """Of the weights about their modes."""
+        """Variances of the weights about their modes."""
 
     def rescaled(self, factor: Any) -> Prior:
         """Return the prior with all standard deviations multiplied.
@@ -85,7 +85,7 @@ class GaussianPrior:
 
     @property
     def variances(self) -> Any:
-        """Of the weights about their modes."""
+        """Variances of the weights about their modes."""
         return self.variance
 
     def rescaled(self, factor: Any) -> GaussianPrior:
@@ -145,7 +145,7 @@ class LaplacePrior:
 
     @property
     def variances(self) -> Any:
-        """Of the weights about their modes, 2 / gamma."""
+        """Variances of the weights about their modes, 2 / gamma."""
         return 2.0 / self.gamma
 
     def rescaled(self, factor: Any) -> LaplacePrior:
@@ -190,16 +190,16 @@ class JeffreysPrior:
 
     @property
     def strengths(self) -> tuple[Any, Any]:
-        """There are none: its logarithm is not concave."""
+        """Refuse: the logarithm of the prior is not concave."""
         raise ValueError("the Jeffreys prior is not log-concave; use solver='em'")
 
     @property
     def variances(self) -> Any:
-        """They do not exist: there is no scale."""
+        """Refuse: the prior has no scale, so it has no variances."""
         raise ValueError("the Jeffreys prior has no scale to choose")
 
     def rescaled(self, factor: Any) -> JeffreysPrior:
-        """There is none: 1 / |beta| has no scale."""
+        """Refuse: 1 / |beta| has no scale."""
         raise ValueError("the Jeffreys prior has no scale to choose")
 
     def spread(self, distance: Array, category: int) -> Array:
@@ -253,21 +253,17 @@ class GammaPrior:
 
     @property
     def strengths(self) -> tuple[Any, Any]:
-        """There are none: its logarithm is not concave."""
+        """Refuse: the logarithm of the prior is not concave."""
         raise ValueError("the gamma prior is not log-concave; use solver='ard' or 'em'")
 
     @property
     def variances(self) -> Any:
-        """They are what is estimated."""
-        raise ValueError(
-            "the gamma prior estimates the scale of each weight; there is none to choose"
-        )
+        """Refuse: the variances are what is estimated."""
+        raise ValueError("the gamma prior estimates the scale of each weight; none can be chosen")
 
     def rescaled(self, factor: Any) -> GammaPrior:
-        """There is none: the scale of each weight is estimated."""
-        raise ValueError(
-            "the gamma prior estimates the scale of each weight; there is none to choose"
-        )
+        """Refuse: the scale of each weight is estimated."""
+        raise ValueError("the gamma prior estimates the scale of each weight; none can be chosen")
 
     def spread(self, distance: Array, category: int) -> Array:
         """E[1 / tau] = (shape + 1/2) / (rate + distance^2 / 2)."""

@@ -454,7 +454,8 @@ class BlockScales:
         names = [name for name, _ in self.blocks]
         if len(set(names)) < len(names) or any(size < 1 for _, size in self.blocks):
             raise ValueError(
-                f"blocks must be pairs of distinct names and numbers of columns, got {self.blocks!r}"
+                "blocks must be pairs of distinct names and numbers of columns, got "
+                f"{self.blocks!r}"
             )
         if self.by not in ("folds", "evidence"):
             raise ValueError(f"by must be 'folds' or 'evidence', got {self.by!r}")
@@ -513,7 +514,8 @@ class BlockScales:
         Examples
         --------
         >>> from bayesift.models import OnlineStackedClassifier
-        >>> X = np.array([[1, 0, 0.9], [1, 0, 1.1], [0, 1, -1.0], [0, 1, -0.8], [1, 0, 1.2], [0, 1, -1.1]])
+        >>> X = np.array([[1, 0, 0.9], [1, 0, 1.1], [0, 1, -1.0], [0, 1, -0.8], [1, 0, 1.2],
+        ...     [0, 1, -1.1]])
         >>> rule = BlockScales((("words", 2), ("vectors", 1)))
         >>> rule.progressive(OnlineStackedClassifier(), X, [1, 1, 0, 0, 1, 0]).shape
         (3,)
@@ -611,7 +613,8 @@ def scale_rule_of(prior_scale: Any) -> ScaleRule:
         return FixedScale(float(prior_scale))
     if _KINDS.get(getattr(prior_scale, "kind", "")) is not type(prior_scale):
         raise ValueError(
-            f"prior_scale must be None, a number or one of {', '.join(SCALE_RULES)}, got {prior_scale!r}"
+            f"prior_scale must be None, a number or one of {', '.join(SCALE_RULES)}, got "
+            f"{prior_scale!r}"
         )
     rule: ScaleRule = prior_scale
     return rule

@@ -177,7 +177,10 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
         self._keep(found)
         late = sum(not posterior.converged for posterior in found)
         if late:
-            message = f"{late} of {len(found)} models still moved after {self.max_iter} rounds; raise max_iter or tol"
+            message = (
+                f"{late} of {len(found)} models still moved after {self.max_iter} "
+                "rounds; raise max_iter or tol"
+            )
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
 
@@ -190,7 +193,8 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
     def _prior(self) -> SpikeSlab:
         if not 0 <= self.background_variance < np.inf:
             raise ValueError(
-                f"background_variance must be a number of at least 0, got {self.background_variance!r}"
+                "background_variance must be a number of at least 0, got "
+                f"{self.background_variance!r}"
             )
         return SpikeSlab(self.inclusion, self.slab_variance, self.spike_variance)
 

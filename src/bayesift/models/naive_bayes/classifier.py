@@ -168,10 +168,9 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         return log_odds_of(self._posterior_joint(X))
 
     def cross_entropy(self, X: Any) -> Array:
-        """Return H(d
+        """Return the nats that a word of each document costs, documents x categories.
 
-         c) - log P(c) / |d|: the nats that a word costs, least for the best.||Documents x
-        categories.
+        They are H(d || c) - log P(c) / |d|, smallest for the best category.
 
         The order of a document's categories is that of the posterior. With an indicator y it is the
         difference to the rest of each category: negative for a category more probable than not. A
@@ -282,7 +281,7 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
     def _rivals(self, X: sparse.csr_array, category: int) -> Array:
         """Return the most probable other class of each document."""
         if len(self.classes_) < 2:
-            raise ValueError("there is no other class to compare with")
+            raise ValueError("only one class is known; it cannot be compared with another")
         joint = self._posterior_joint(X)
         joint[:, category] = -np.inf
         rivals = np.argmax(joint, axis=1)
@@ -354,7 +353,7 @@ def _documents(priors: Any, counted: CategoryCounts, multilabel: bool) -> tuple[
         raise ValueError(f"priors must be 'empirical', 'uniform' or probabilities, got {priors!r}")
     given = np.asarray(priors, dtype=np.float64)
     if given.shape != (n_categories,) or not np.all((given >= 0) & (given <= 1)):
-        raise ValueError(f"priors must be {n_categories} probabilities, one a category")
+        raise ValueError(f"priors must be {n_categories} probabilities, one per category")
     if not multilabel and not np.isclose(given.sum(), 1):
         raise ValueError(f"the priors of exclusive classes must sum to 1, not to {given.sum():g}")
     return given, 1 - given

@@ -219,7 +219,8 @@ def _more_terms(
         )
     if not np.all(np.isfinite(rows.data)) or np.any(rows.data < 0):
         raise ValueError(
-            "feature_mask must hold True where a model may use a term, or a prior scale of 0 or above"
+            "feature_mask must hold True where a model may use a term, or a prior scale of 0 "
+            "or above"
         )
     for m in range(n_models):
         row = slice(rows.indptr[m], rows.indptr[m + 1])

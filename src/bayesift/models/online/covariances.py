@@ -59,7 +59,7 @@ def _register_foreign() -> Any:
 
 
 def _is_foreign(kernel: Any) -> bool:
-    """Whether it is a kernel of scikit-learn; whoever has one has imported that module."""
+    """Tell whether it is a kernel of scikit-learn; its module is then imported."""
     return _FOREIGN in sys.modules and isinstance(kernel, _register_foreign().Kernel)
 
 

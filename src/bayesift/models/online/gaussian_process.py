@@ -44,7 +44,7 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     update. Its vector enters the basis when the basis does not span it; beyond `max_basis` the
     vector that matters least is deleted, keeping the marginals of all others. With an indicator
     matrix each category has a process of its own. With class labels there is one for two classes,
-    and one a class against the rest for more, whose probabilities are normalised.
+    and one per class against the rest for more, whose probabilities are normalised.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         settings, n_models = self._settings(), len(self.processes_)
         self._check_classes(n_models)
         if not 0 <= self.n_features_in_ < 2**31:
-            raise DataError(f"{self.n_features_in_!r:.40} is no number of terms")
+            raise DataError(f"{self.n_features_in_!r:.40} is not a number of terms")
         for process in self.processes_:
             process.check(settings, self.n_features_in_)
         if self.terms_ is None:

@@ -233,7 +233,8 @@ def is_streamed(model: Any) -> bool:
         and (scale is None or isinstance(scale, numbers.Real))
     ):
         raise ValueError(
-            "partial_fit needs a LaplacePrior of one gamma about 0, and a number or None for its scale"
+            "partial_fit needs a LaplacePrior of one gamma about 0, and a number or None for "
+            "its scale"
         )
     if (
         link_of(model.link).kind != "logit"

@@ -70,7 +70,8 @@ class _Field(ABC):
         Examples
         --------
         >>> noise = FlipNoise(0.1)
-        >>> [round(float(noise.information_gain(1, 0.0, 1.0, kind=kind)), 3) for kind in ("exact", "gaussian", "paper")]
+        >>> [round(float(noise.information_gain(1, 0.0, 1.0, kind=kind)), 3) for kind in ("exact",
+        ...     "gaussian", "paper")]
         [0.531, 0.377, 0.203]
         """
         labels, means, variances, shape = _flat(y, mean, variance)

@@ -31,7 +31,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
 
     where P(y | x) integrates the likelihood over the posterior, as `predict_proba` does. With an
     indicator matrix each category has a model of its own. With class labels there is one model for
-    two classes, and one a class against the rest for more, whose probabilities are normalised.
+    two classes, and one per class against the rest for more, whose probabilities are normalised.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     classes_ : labels, sorted; or the numbers of the indicator's columns
     multilabel_ : whether y was an indicator matrix
     coef_ : the posterior mean of the weights, models x terms
-    intercept_ : the part of the bias, one a model
+    intercept_ : the part of the bias, one per model
     evidence_ : the log evidence of all documents learned from, each given those before it, one a
         model
     n_seen_ : how many documents were learned from, each pass counted
@@ -244,7 +244,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def intercept_(self) -> Array:
-        """The part of the bias in the mean field, one a model."""
+        """The part of the bias in the mean field, one per model."""
         check_is_fitted(self)
         return self.bias * self._bank.means()[:, 0]
 

@@ -84,7 +84,7 @@ class SparseProcess:
     ) -> SparseProcess:
         """Learn these documents, labelled -1 and +1, in their order.
 
-        How they are batched is no matter.
+        The result does not depend on how they are batched.
         """
         process, room = self, _Room(self, budget, n_epochs * len(labels))
         for _ in range(n_epochs):
@@ -150,7 +150,8 @@ class SparseProcess:
                 and np.all(np.diagonal(covariance) > -_INEXACT)
             ):
                 raise DataError(
-                    "not the state of a Gaussian process: its matrices do not belong to its basis vectors"
+                    "not the state of a Gaussian process: its matrices do not belong to its "
+                    "basis vectors"
                 )
 
 

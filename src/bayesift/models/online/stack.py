@@ -1,6 +1,6 @@
 """The online stack: several kinds of models that learn from every document.
 
-They are mixed as their predictions turn out.
+Mixers weigh them by how their predictions turn out.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
     `bayesift.kernels.online_mixers`.
 
     With an indicator matrix each category has a model of its own. With class labels there is one
-    for two classes, and one a class against the rest for more, whose probabilities are normalised.
+    for two classes, and one per class against the rest for more, whose probabilities are normalised.
     Documents are scaled to length one.
 
     Parameters
@@ -177,7 +177,8 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
             isinstance(value, numbers.Real) and 0 < float(value) < np.inf for value in values
         ):
             raise ValueError(
-                f"rates and prior_variance must be above 0, got {self.rates}, {self.prior_variance!r}"
+                f"rates and prior_variance must be above 0, got {self.rates}, "
+                f"{self.prior_variance!r}"
             )
 
     def _start(self, n_terms: int, n_models: int) -> None:

@@ -166,7 +166,7 @@ class StackState(KernelArrays):
         self.intercepts[SHIFT, new] = field / spread
 
     def mirror(self) -> None:
-        """Two categories in place of one: the documents that are not in it come first."""
+        """Replace one category by two: the documents outside it come first."""
         other = {
             name: getattr(self, name).copy() for name in ("weights", "intercepts", "pairs", "own")
         }

@@ -110,7 +110,8 @@ class TopicSimilarityClassifier(_TopicClassifier):
     --------
     >>> X = [[3, 2, 0, 0], [1, 1, 0, 0], [0, 0, 2, 2], [0, 0, 1, 1]]
     >>> model = TopicSimilarityClassifier(encoder=SparseNMF(n_components=2), n_neighbors=2)
-    >>> model.fit(X, ["grain", "grain", "crude", "crude"]).predict([[1, 0, 0, 0], [0, 0, 0, 1]]).tolist()
+    >>> model.fit(X,
+    ...     ["grain", "grain", "crude", "crude"]).predict([[1, 0, 0, 0], [0, 0, 0, 1]]).tolist()
     ['grain', 'crude']
     """
 

@@ -22,7 +22,8 @@ def npmi_coherence(X: Any, components: Any, *, k: int = 10) -> Array:
 
     Examples
     --------
-    >>> npmi_coherence([[1, 1, 0], [1, 2, 0], [0, 0, 1]], [[0.5, 0.4, 0.1], [0.0, 0.4, 0.6]], k=2).round(6).tolist()
+    >>> npmi_coherence([[1, 1, 0], [1, 2, 0], [0, 0, 1]], [[0.5, 0.4, 0.1], [0.0, 0.4, 0.6]],
+    ...     k=2).round(6).tolist()
     [1.0, -1.0]
     """
     present = sparse.csc_array(check_terms(None, X) > 0, dtype=np.float64)

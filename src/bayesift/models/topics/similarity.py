@@ -100,7 +100,8 @@ def _draw_different(
     while n_found < n_pairs:
         if n_drawn > _MOST_DRAWS * n_pairs:
             raise ValueError(
-                "hardly any two documents differ in category; there is nothing to learn similarity from"
+                "hardly any two documents differ in category; there is nothing to learn "
+                "similarity from"
             )
         pairs = random.choice(candidates, (2, n_pairs))
         pairs = pairs[:, pairs[0] != pairs[1]]
@@ -421,7 +422,8 @@ def more_like_this(
     Examples
     --------
     >>> codes = np.array([[3, 0.1], [2, 0.2], [1, 0.1], [0.2, 4], [0.1, 3]])
-    >>> similarity = TopicSimilarity(n_pairs=100).fit(codes, ["grain", "grain", "grain", "crude", "crude"])
+    >>> similarity = TopicSimilarity(n_pairs=100).fit(codes,
+    ...     ["grain", "grain", "grain", "crude", "crude"])
     >>> best = more_like_this(similarity, codes, liked=[0], disliked=[3], top=1)[0]
     >>> best.document, best.reasons[0].contribution > 0
     (1, True)

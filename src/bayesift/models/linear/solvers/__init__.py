@@ -1,20 +1,19 @@
 """Every local solver by name, all for the same posterior; threads share one matrix.
 
-`tol` of `SparseBayesClassifier` is the `tolerance` of a `LinearProblem`. A `Solution` is converged where
-this holds:
+`tol` of `SparseBayesClassifier` is the `tolerance` of a `LinearProblem`. A `Solution` is converged
+where this holds:
 
-    prior, solver                            converged when
-    ---------------------------------------
-    ------------------------------------------------------------------- Gaussian: dual, newton,
-    lbfgs            the gradient bounds what is left to gain by tol^2 of the objective Gaussian,
-    softmax: newton, lbfgs,        the gradient is at most tol of its size at the prior's mode
-    variational-mode Laplace, or sign constraints:            the largest violation of the
-    optimality conditions is at most tol of coordinate (softmax too)                 the prior's
-    smallest rate (of 1 under a Gaussian prior) em, ecm (softmax too)                    the last
-    change of the weights is at most tol / 100 of the largest ard
-      the same of the prior's standard deviations variational (softmax too),               the last
-      relative change of the bound's parameters is at most tol / 10
+    prior, solver                      converged when
+    ---------------------------------  -----------------------------------------------------------
+    Gaussian: dual, newton, lbfgs      the gradient leaves at most tol^2 of the objective to gain
+    Gaussian, softmax: newton, lbfgs,  the gradient is at most tol of its size at the prior's mode
     variational-mode
+    Laplace, or sign constraints:      the largest violation of the optimality conditions is at
+    coordinate (softmax too)           most tol of the prior's smallest rate (of 1 if Gaussian)
+    em, ecm (softmax too)              the last change of weights is at most tol / 100 of the largest
+    ard                                the same of the prior's standard deviations
+    variational (softmax too),         the last relative change of the bound's parameters is at
+    variational-mode                   most tol / 10
 
 A solver that stops for another reason (max_iter, no step length that decreases the objective) says
 so, and the classifier warns.
@@ -56,7 +55,7 @@ _SUB_VECTOR = 100
 
 
 class Workers(Protocol):
-    """Solves in other processes, in place of the threads of this one."""
+    """A solver in other processes instead of the threads of this one."""
 
     def solve(
         self, problem: LinearProblem, solver: str, tasks: list[tuple[list[int], Starts]]

@@ -211,8 +211,10 @@ def solve_by_lbfgs(
 
     first = modes if start is None else np.append(start.coefficients[terms], start.intercept)
     found = minimize(
-        value, first, jac=True, method="L-BFGS-B", bounds=np.stack([lower, upper], axis=1), callback=note,
-        options={"maxiter": problem.max_iter, "maxfun": 10 * problem.max_iter, "ftol": 0.0, "gtol": 0.0},
+        value, first, jac=True, method="L-BFGS-B", bounds=np.stack([lower, upper], axis=1),
+        callback=note,
+        options={"maxiter": problem.max_iter, "maxfun": 10 * problem.max_iter, "ftol": 0.0,
+        "gtol": 0.0},
     )  # fmt: skip
     value(found.x)
     coefficients = np.zeros(problem.n_terms)

@@ -148,7 +148,7 @@ def _negligible(model: Model, scale: float) -> float:
 def _scale(model: Model) -> float:
     """Return the smallest factor of |beta - mode|, of which the tolerance is a share.
 
-    1 if there is none.
+    Without one it is 1.
     """
     rates = model.penalty[L1]
     least = float(
@@ -165,8 +165,8 @@ def _model(problem: LinearProblem, category: int) -> Model:
     importance = problem.importance_of(category)
     sums = problem.sums if problem.balance is None else problem.rows.T @ importance
     return Model(
-        problem.positives(category), importance, sums, problem.terms_of(category), problem.link.code,
-        problem.link.parameters, problem.penalty(category), problem.intercept,
+        problem.positives(category), importance, sums, problem.terms_of(category),
+        problem.link.code, problem.link.parameters, problem.penalty(category), problem.intercept,
     )  # fmt: skip
 
 
@@ -298,8 +298,8 @@ class Descent:
             common = self._common(total, bias_gradient, terms.sums, terms.step)
             n = int(self.documents.filled[0])
             steps.move_scores(
-                terms.starts, terms.places, terms.values, terms.step, common, self.documents.direction[:n],
-                self.documents.scores[:n],
+                terms.starts, terms.places, terms.values, terms.step, common,
+                self.documents.direction[:n], self.documents.scores[:n],
             )  # fmt: skip
             self._line_search(
                 terms.chosen,
@@ -330,8 +330,8 @@ class Descent:
         Writes the gradient of the set.
         """
         left = steps.set_violation(
-            terms.starts, terms.places, terms.values, self.documents.residuals, terms.chosen, self.model.penalty,
-            self.weights, terms.neg_gradient,
+            terms.starts, terms.places, terms.values, self.documents.residuals, terms.chosen,
+            self.model.penalty, self.weights, terms.neg_gradient,
         )  # fmt: skip
         return max(left, abs(self.bias_neg_gradient()))
 

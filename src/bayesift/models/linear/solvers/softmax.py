@@ -76,7 +76,7 @@ class NormalModel:
         return out
 
     def theta_of(self, weights: Array, intercepts: Array) -> Array:
-        """Theta of these weights, classes x terms; 0 where there is no spread."""
+        """Theta of these weights, classes x terms; 0 where the spread is 0."""
         distance = self._padded(weights, 0.0) - self.centre
         distance[-1, : self.n_classes] = intercepts - self.centre[-1, : self.n_classes]
         theta: Array = np.divide(
@@ -206,7 +206,7 @@ class NormalModel:
     def _search(
         self, theta: Array, scores: Array, step: Array, slope: float, now: float
     ) -> tuple[float, Array, float]:
-        """Find the step length (0 if there is none), and the scores and objective there."""
+        """Find the step length (0 without one), and the scores and objective there."""
         moves, last = self.moves(step), (scores, now)
 
         def evaluate(_: Array, lengths: Array) -> Array:
@@ -309,8 +309,10 @@ def solve_softmax_by_lbfgs(problem: LinearProblem, starts: list[Solution | None]
             raise StopIteration
 
     found = minimize(
-        value, model.theta_of(*start_of(problem, starts)).ravel(), jac=True, method="L-BFGS-B", callback=note,
-        options={"maxiter": problem.max_iter, "maxfun": 10 * problem.max_iter, "ftol": 0.0, "gtol": 0.0},
+        value, model.theta_of(*start_of(problem, starts)).ravel(), jac=True, method="L-BFGS-B",
+        callback=note,
+        options={"maxiter": problem.max_iter, "maxfun": 10 * problem.max_iter, "ftol": 0.0,
+        "gtol": 0.0},
     )  # fmt: skip
     objective, _ = value(found.x)
     weights = model.weights_of(found.x.reshape(shape))

@@ -51,7 +51,8 @@ class _Classes:
         n_classes, n_terms = problem.members.shape[0], problem.n_terms
         if n_terms > _LARGEST:
             raise ValueError(
-                f"the bounds of softmax are for at most {_LARGEST} terms, got {n_terms}; select some first"
+                f"the bounds of softmax are for at most {_LARGEST} terms, got {n_terms}; "
+                "select some first"
             )
         free, precision, centre = problem.intercept
         last = np.full((problem.rows.shape[0], 1), 1.0)

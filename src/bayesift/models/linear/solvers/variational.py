@@ -104,7 +104,8 @@ def _refuse(problem: LinearProblem, category: int) -> None:
     n_terms = len(problem.terms_of(category))
     if n_terms > _LARGEST:
         raise ValueError(
-            f"the variational bound is for at most {_LARGEST} terms, got {n_terms}; select some first"
+            f"the variational bound is for at most {_LARGEST} terms, got {n_terms}; select "
+            "some first"
         )
 
 
@@ -153,7 +154,7 @@ class _BoundedPosterior:
         return coefficients, float(mean[-1]) if len(mean) > len(self.terms) else self.shift
 
     def spreads(self, mean: Array, covariance: Array | None) -> Array:
-        """Return the root mean square of each score; its size if there is no covariance."""
+        """Return the root mean square of each score; its size without a covariance."""
         scores: Array = self.rows @ mean + self.shift
         if covariance is None:
             sizes: Array = np.abs(scores)

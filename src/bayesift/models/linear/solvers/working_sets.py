@@ -65,7 +65,7 @@ class SoftmaxSearch:
     def scale(self) -> float:
         """The smallest factor of |beta - mode|, of which the tolerance is a share.
 
-        1 if there is none.
+        Without one it is 1.
         """
         least = float(self.penalties[:, L1].min(initial=np.inf))
         return least if 0.0 < least < np.inf else 1.0
@@ -85,8 +85,8 @@ class SoftmaxSearch:
         """Bring probabilities and the loss up to date with the scores."""
         kernels.exponentiate(self.scores, self.reference, self.exponentials)
         self.loss = kernels.normalise(
-            self.scores, self.reference, self.exponentials, self.labels, self.importance, self.probabilities,
-            self.scratch,
+            self.scores, self.reference, self.exponentials, self.labels, self.importance,
+            self.probabilities, self.scratch,
         )  # fmt: skip
 
     def penalty(self, c: int) -> Array:
