@@ -74,7 +74,7 @@ def encode_words(
 ) -> int:
     """Write the pieces of each word; `symbols` is overwritten. Returns how many there are.
 
-    A character that is not a piece becomes the pieces of its UTF-8 bytes, `bytes_of` (-1: left out).
+    A character that is not a piece becomes pieces of its UTF-8 bytes, `bytes_of` (-1: left out).
     `out` has room for four pieces per symbol.
     """
     begin, total = 0, 0

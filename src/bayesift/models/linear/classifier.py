@@ -220,8 +220,8 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     n_iter_ : the rounds of the slowest model
     stream_ : after `partial_fit`, the `OnlineLaplaceClassifier` that has learned
     posteriors_, coef_variance_, intercept_variance_ : with posterior="normal", the
-        `WeightPosterior` of each model, and the variances of the weights (sparse, 0 for those that count as known) and
-        of the intercepts
+        `WeightPosterior` of each model, and the variances of the weights (sparse, 0 for those that
+        count as known) and of the intercepts
 
     References
     ----------

@@ -13,7 +13,7 @@ in the ELBO is
                   Bohning's bound (k = 1/4), for probit the truncated normals of Albert & Chib (k =
                   1)
 
-The first takes scores for normal, which is not a strict bound but nearer than the other two: documents
+The first takes scores for normal, not a strict bound but nearer than the other two: documents
 far from 0 tell little, and those two count them as if they told more (by factors of 15 and 75 at
 probabilities of 0.993, logit, and 0.999, probit), which also takes more rounds. No round lowers the
 ELBO.

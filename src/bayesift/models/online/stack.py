@@ -38,8 +38,8 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
     `bayesift.kernels.online_mixers`.
 
     With an indicator matrix each category has a model of its own. With class labels there is one
-    for two classes, and one per class against the rest for more, whose probabilities are normalised.
-    Documents are scaled to length one.
+    for two classes, and one per class against the rest for more, whose probabilities are
+    normalised. Documents are scaled to length one.
 
     Parameters
     ----------

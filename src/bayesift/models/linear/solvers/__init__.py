@@ -10,7 +10,7 @@ where this holds:
     variational-mode
     Laplace, or sign constraints:      the largest violation of the optimality conditions is at
     coordinate (softmax too)           most tol of the prior's smallest rate (of 1 if Gaussian)
-    em, ecm (softmax too)              the last change of weights is at most tol / 100 of the largest
+    em, ecm (softmax too)              the last change is at most tol / 100 of the largest weight
     ard                                the same of the prior's standard deviations
     variational (softmax too),         the last relative change of the bound's parameters is at
     variational-mode                   most tol / 10
