@@ -13,8 +13,9 @@ with 0 and ends with a digest; its bytes are compared too.
     starts  int64[n + 1]      where the bytes of each word begin and end
 
 At most half of the slots are used. Slots are small and frequent words come early, so that most of
-what is looked up is near. Words of a text are found in blocks, in passes without branches: where words begin and end by bits of 64 bytes,
-their keys, the first word met for each; only what is not found there is looked for one by one.
+what is looked up is near. Words of a text are found in blocks, in passes without branches: where
+words begin and end by bits of 64 bytes, their keys, the first word met for each; only what is not
+found there is looked for one by one.
 """
 
 from __future__ import annotations
