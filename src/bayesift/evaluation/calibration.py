@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy.special import ndtri
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.charts import (
     Axis,
     CountBars,
@@ -297,7 +297,7 @@ def _pairs(x: Array, y: Array) -> list[tuple[float, float]]:
 
 
 def _curve(
-    positive: Array, forecast: Array, n_bins: int, bins: Bins, level: float
+    positive: Array, forecast: FloatArray, n_bins: int, bins: Bins, level: float
 ) -> ReliabilityCurve:
     bin_of = _bin_of(forecast, n_bins, bins)
     count = np.bincount(bin_of)
@@ -309,7 +309,7 @@ def _curve(
     return ReliabilityCurve(sums / count, successes / count, count, lower, upper, level)
 
 
-def _bin_of(forecast: Array, n_bins: int, bins: Bins) -> Array:
+def _bin_of(forecast: FloatArray, n_bins: int, bins: Bins) -> Array:
     if n_bins < 1:
         raise ValueError(f"n_bins must be at least 1, got {n_bins!r}")
     if bins == "width":
@@ -330,6 +330,6 @@ def _forecasts(Y: Any, probabilities: Any, labels: Classes) -> tuple[Array, Arra
     return positive, forecast
 
 
-def _is_distribution(Y: Any, forecast: Array) -> bool:
+def _is_distribution(Y: Any, forecast: FloatArray) -> bool:
     """Whether a row is one forecast over several classes."""
     return np.ndim(Y) == 1 and forecast.shape[1] > 1

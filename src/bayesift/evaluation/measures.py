@@ -23,7 +23,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, SparseRows
 from bayesift.errors import DataError
 
 Average = Literal["micro", "macro"]
@@ -197,7 +197,7 @@ def check_average(average: Average | None) -> None:
         raise ValueError(f"average must be 'micro', 'macro' or None, got {average!r}")
 
 
-def indicator(y: Any, labels: Sequence[Any] | Array | None = None) -> sparse.csr_array:
+def indicator(y: Any, labels: Sequence[Any] | Array | None = None) -> SparseRows:
     """Return the documents x categories matrix of 0 and 1.
 
     Class labels are spread over the columns named by `labels`.
@@ -219,7 +219,7 @@ def indicator(y: Any, labels: Sequence[Any] | Array | None = None) -> sparse.csr
     return counted
 
 
-def aligned(Y: Any, *decisions: Any, labels: Classes = None) -> tuple[sparse.csr_array, ...]:
+def aligned(Y: Any, *decisions: Any, labels: Classes = None) -> tuple[SparseRows, ...]:
     """Labels and decisions on the same documents and categories, as indicator matrices."""
     if labels is None and all(np.ndim(part) == 1 for part in (Y, *decisions)):
         labels = np.unique(np.concatenate([np.asarray(part) for part in (Y, *decisions)])).tolist()
@@ -260,7 +260,7 @@ def _counts(Y: Any, decisions: Any, average: Average | None, labels: Classes) ->
     return counts.pooled() if average == "micro" else counts
 
 
-def _spread(y: Array, labels: Sequence[Any] | Array | None) -> sparse.csr_array:
+def _spread(y: Array, labels: Sequence[Any] | Array | None) -> SparseRows:
     columns = {
         label: j
         for j, label in enumerate((np.unique(y) if labels is None else np.asarray(labels)).tolist())
@@ -390,6 +390,6 @@ def _utility(counts: Contingency, gains: Gains) -> Array:
     return outcome
 
 
-def _topics(matrix: Any) -> sparse.csr_array:
+def _topics(matrix: Any) -> SparseRows:
     """One topic may come as a vector of 0 and 1."""
     return indicator(np.asarray(matrix)[:, None] if np.ndim(matrix) == 1 else matrix)

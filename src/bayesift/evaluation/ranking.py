@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.charts import Axis, Figure, Frame, Layer, Line, Panel, PointLabels, Points
 from bayesift.charts.svg import series, shortened
 from bayesift.evaluation.measures import Average, Classes, averaged, check_average, scored
@@ -27,7 +27,7 @@ class PrecisionRecallCurve:
     """
 
     thresholds: Array
-    precision: Array
+    precision: FloatArray
     recall: Array
 
     @classmethod
@@ -46,7 +46,7 @@ class PrecisionRecallCurve:
         return type(self)(self.thresholds[kept], self.precision[kept], self.recall[kept])
 
     @classmethod
-    def _of_ranked(cls, positive: Array, scores: Array) -> Self:
+    def _of_ranked(cls, positive: Array, scores: FloatArray) -> Self:
         true, assigned, thresholds = _cuts(positive, scores)
         return cls(thresholds, true / assigned, true / max(true[-1], 1))
 
@@ -200,7 +200,7 @@ def _columns(
     return list(zip(positive.T, values.T, strict=True))
 
 
-def _cuts(positive: Array, scores: Array) -> tuple[Array, Array, Array]:
+def _cuts(positive: Array, scores: FloatArray) -> tuple[Array, Array, Array]:
     """Return true positives, documents and lowest score above each cut that parts no equals."""
     order = np.argsort(-scores, kind="stable")
     falling = scores[order]
@@ -208,7 +208,7 @@ def _cuts(positive: Array, scores: Array) -> tuple[Array, Array, Array]:
     return np.cumsum(positive[order])[ends], ends + 1, falling[ends]
 
 
-def _average_precision(positive: Array, scores: Array, zero_division: float) -> float:
+def _average_precision(positive: Array, scores: FloatArray, zero_division: float) -> float:
     return (
         PrecisionRecallCurve._of_ranked(positive, scores).average_precision
         if positive.any()
@@ -216,7 +216,7 @@ def _average_precision(positive: Array, scores: Array, zero_division: float) -> 
     )
 
 
-def _r_precision(positive: Array, scores: Array, zero_division: float) -> float:
+def _r_precision(positive: Array, scores: FloatArray, zero_division: float) -> float:
     wanted = int(positive.sum())
     if not wanted:
         return zero_division

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import kernel
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.likelihoods import LOGIT, derivative_at
@@ -33,20 +33,20 @@ class Matrix(NamedTuple):
 
     columns: Entries
     rows: Entries
-    norms: Array
+    norms: FloatArray
 
 
 class Model(NamedTuple):
     """One category: documents, column sums and posterior (`bayesift.kernels.linear`)."""
 
-    members: Array
-    importance: Array
-    sums: Array
-    terms: Array
+    members: IntArray
+    importance: FloatArray
+    sums: FloatArray
+    terms: IntArray
     link: int
-    parameters: Array
-    penalty: Array
-    intercept: Array
+    parameters: FloatArray
+    penalty: FloatArray
+    intercept: FloatArray
 
 
 class Documents(NamedTuple):
@@ -57,17 +57,17 @@ class Documents(NamedTuple):
     `totals`: the sums of residuals and of curvatures, as of the last evaluation of all places.
     """
 
-    filled: Array
-    totals: Array
-    places: Array
-    numbers: Array
-    signs: Array
-    importance: Array
-    scores: Array
-    residuals: Array
-    curvatures: Array
-    likelihoods: Array
-    direction: Array
+    filled: IntArray
+    totals: FloatArray
+    places: IntArray
+    numbers: IntArray
+    signs: FloatArray
+    importance: FloatArray
+    scores: FloatArray
+    residuals: FloatArray
+    curvatures: FloatArray
+    likelihoods: FloatArray
+    direction: FloatArray
 
 
 def group_documents(model: Model, bias: float) -> Documents:
@@ -84,7 +84,7 @@ def group_documents(model: Model, bias: float) -> Documents:
     )
 
 
-def separate_documents(model: Model, scores: Array) -> Documents:
+def separate_documents(model: Model, scores: FloatArray) -> Documents:
     """Give each document its own position, with these scores."""
     documents = group_documents(model, 0.0)
     documents.signs[2:] = documents.signs[documents.places]
@@ -96,7 +96,7 @@ def separate_documents(model: Model, scores: Array) -> Documents:
     return documents
 
 
-def assign_places(matrix: Matrix, model: Model, documents: Documents, chosen: Array) -> None:
+def assign_places(matrix: Matrix, model: Model, documents: Documents, chosen: IntArray) -> None:
     """Assign places to the documents of these terms."""
     if documents.filled[0] == len(documents.numbers):
         return
@@ -109,16 +109,16 @@ def assign_places(matrix: Matrix, model: Model, documents: Documents, chosen: Ar
 
 @kernel
 def _assign_places(
-    indptr: Array,
-    indices: Array,
-    chosen: Array,
-    weights: Array,
-    filled: Array,
-    places: Array,
-    numbers: Array,
-    signs: Array,
-    importance: Array,
-    scores: Array,
+    indptr: IntArray,
+    indices: IntArray,
+    chosen: IntArray,
+    weights: FloatArray,
+    filled: IntArray,
+    places: IntArray,
+    numbers: IntArray,
+    signs: FloatArray,
+    importance: FloatArray,
+    scores: FloatArray,
 ) -> None:
     """Places follow the order of the documents, for the sake of the cache.
 
@@ -146,13 +146,13 @@ def _assign_places(
 
 @kernel
 def add_scores(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    chosen: Array,
-    weights: Array,
-    places: Array,
-    scores: Array,
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    chosen: IntArray,
+    weights: FloatArray,
+    places: IntArray,
+    scores: FloatArray,
 ) -> None:
     """Add the contributions of these terms to the scores of their documents, which have places."""
     for column in range(len(chosen)):
@@ -182,7 +182,7 @@ def evaluate_moved(model: Model, documents: Documents, known: int, cautious: boo
 
 
 def _evaluate(
-    model: Model, documents: Documents, places: slice, totals: Array, cautious: bool
+    model: Model, documents: Documents, places: slice, totals: FloatArray, cautious: bool
 ) -> float:
     given = documents.signs[places], documents.importance[places], documents.scores[places]
     written = documents.residuals[places], documents.curvatures[places]
@@ -206,7 +206,7 @@ def intercept_curvature(model: Model, documents: Documents) -> float:
 
 
 def optimise_intercept(
-    model: Model, documents: Documents, bias: Array, goal: float, steps: int, cautious: bool
+    model: Model, documents: Documents, bias: FloatArray, goal: float, steps: int, cautious: bool
 ) -> float:
     """Newton steps of the intercept alone, until its gradient is at most the goal.
 
@@ -256,19 +256,19 @@ class WorkingSet(NamedTuple):
     The vectors are minus the gradient of the likelihood part, the step, and X_W' h (sums).
     """
 
-    chosen: Array
-    starts: Array
-    places: Array
-    values: Array
-    row_starts: Array
-    row_columns: Array
-    row_values: Array
-    neg_gradient: Array
-    step: Array
-    sums: Array
+    chosen: IntArray
+    starts: IntArray
+    places: IntArray
+    values: FloatArray
+    row_starts: IntArray
+    row_columns: IntArray
+    row_values: FloatArray
+    neg_gradient: FloatArray
+    step: FloatArray
+    sums: FloatArray
 
 
-def working_set(matrix: Matrix, documents: Documents, chosen: Array) -> WorkingSet:
+def working_set(matrix: Matrix, documents: Documents, chosen: IntArray) -> WorkingSet:
     """Return the entries of a set of terms whose documents have positions."""
     size, starts = len(chosen), np.zeros(len(chosen) + 1, dtype=np.int64)
     np.cumsum(matrix.columns.indptr[chosen + 1] - matrix.columns.indptr[chosen], out=starts[1:])
@@ -292,15 +292,15 @@ def working_set(matrix: Matrix, documents: Documents, chosen: Array) -> WorkingS
 
 @kernel
 def _copy_columns(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    chosen: Array,
-    places_of: Array,
-    starts: Array,
-    places: Array,
-    values: Array,
-    row_counts: Array,
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    chosen: IntArray,
+    places_of: IntArray,
+    starts: IntArray,
+    places: IntArray,
+    values: FloatArray,
+    row_counts: IntArray,
 ) -> None:
     """Write the entries of the chosen columns; counts those of each row, one place on."""
     for column in range(len(chosen)):
@@ -326,12 +326,12 @@ def arrange_rows(terms: WorkingSet) -> None:
 
 @kernel
 def _transpose(
-    starts: Array,
-    places: Array,
-    values: Array,
-    row_starts: Array,
-    row_columns: Array,
-    row_values: Array,
+    starts: IntArray,
+    places: IntArray,
+    values: FloatArray,
+    row_starts: IntArray,
+    row_columns: IntArray,
+    row_values: FloatArray,
 ) -> None:
     for i in range(len(row_starts) - 1):
         row_starts[i + 1] += row_starts[i]

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, kernel, tight
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.likelihoods import LOGIT, SQUARED_HINGE, parts
@@ -33,7 +33,7 @@ _STEPS = 60
 
 
 @inlined
-def _derivatives(link: int, parameters: Array, t: float) -> tuple[float, float]:
+def _derivatives(link: int, parameters: FloatArray, t: float) -> tuple[float, float]:
     if link == LOGIT:
         small = math.exp(-abs(t))
         near = 1.0 / (1.0 + small)
@@ -47,7 +47,7 @@ def _derivatives(link: int, parameters: Array, t: float) -> tuple[float, float]:
 
 @kernel
 def _solve_dual(
-    link: int, parameters: Array, base: float, reach: float, counts: float, t: float
+    link: int, parameters: FloatArray, base: float, reach: float, counts: float, t: float
 ) -> float:
     """Return the dual variable c derivative(t) at t = base + reach c derivative(t)."""
     if link == SQUARED_HINGE:
@@ -79,29 +79,29 @@ class DualDocuments(NamedTuple):
 
     rows: Entries
     counts: Array
-    offsets: Array
-    reach: Array
+    offsets: FloatArray
+    reach: FloatArray
 
 
 class DualArrays(NamedTuple):
     """What a visit changes; `moves` gets squared changes; `sums`, one per category, is scratch."""
 
-    weights: Array
-    intercepts: Array
-    duals: Array
-    moves: Array
-    sums: Array
+    weights: FloatArray
+    intercepts: FloatArray
+    duals: FloatArray
+    moves: FloatArray
+    sums: FloatArray
 
 
 @tight
 def visit(
     documents: DualDocuments,
-    order: Array,
+    order: IntArray,
     link: int,
-    parameters: Array,
+    parameters: FloatArray,
     spread: float,
     variance: float,
-    least: Array,
+    least: FloatArray,
     model: DualArrays,
 ) -> None:
     """Update weights, intercepts and dual variables with the documents of `order`.
@@ -154,14 +154,24 @@ def visit(
 
 @inlined
 def _row_times_one(
-    first: int, last: int, indices: Array, data: Array, weights: Array, sums: Array
+    first: int,
+    last: int,
+    indices: IntArray,
+    data: FloatArray,
+    weights: FloatArray,
+    sums: FloatArray,
 ) -> None:
     sums[0] = column_dot(first, last, indices, data, weights[:, 0])
 
 
 @inlined
 def _add_row_one(
-    first: int, last: int, indices: Array, data: Array, sums: Array, weights: Array
+    first: int,
+    last: int,
+    indices: IntArray,
+    data: FloatArray,
+    sums: FloatArray,
+    weights: FloatArray,
 ) -> None:
     change, middle = sums[0], last - (last - first) % 4
     for k in range(
@@ -183,12 +193,12 @@ def _add_row_one(
 @kernel
 def best_intercepts(
     link: int,
-    parameters: Array,
+    parameters: FloatArray,
     counts: Array,
-    scores: Array,
+    scores: FloatArray,
     precision: float,
     centre: float,
-    intercepts: Array,
+    intercepts: FloatArray,
 ) -> None:
     """Move the intercept of each category to its best value for scores given without it.
 

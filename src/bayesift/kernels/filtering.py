@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.online_moments import FLIP, information_gain, moments
 
@@ -88,12 +88,12 @@ def decision_gain(kappa: float, u: float, v: float, correlation: float) -> float
 
 @inlined
 def _variance(
-    columns: Array,
-    values: Array,
+    columns: IntArray,
+    values: FloatArray,
     n: int,
-    covariance: Array,
-    pending: Array,
-    weights: Array,
+    covariance: FloatArray,
+    pending: FloatArray,
+    weights: FloatArray,
     count: int,
 ) -> float:
     """Return the quadratic form of known columns with covariance and pending updates."""
@@ -114,7 +114,7 @@ def _variance(
 
 
 @inlined
-def _expected_gain(kind: int, parameters: Array, h: float, variance: float) -> float:
+def _expected_gain(kind: int, parameters: FloatArray, h: float, variance: float) -> float:
     """Return the information gain averaged over both labels."""
     expected = 0.0
     for y in (-1.0, 1.0):
@@ -125,14 +125,14 @@ def _expected_gain(kind: int, parameters: Array, h: float, variance: float) -> f
 
 @inlined
 def _region_gain(
-    columns: Array,
-    values: Array,
+    columns: IntArray,
+    values: FloatArray,
     n: int,
     h: float,
     deviation: float,
     kappa: float,
-    region: Array,
-    ratios: Array,
+    region: FloatArray,
+    ratios: FloatArray,
 ) -> float:
     """Return the mean of `decision_gain` over the documents of a region.
 
@@ -153,14 +153,14 @@ def _region_gain(
 def _known_part(
     first: int,
     last: int,
-    indices: Array,
-    data: Array,
-    lookup: Array,
+    indices: IntArray,
+    data: FloatArray,
+    lookup: IntArray,
     bias: float,
-    mean: Array,
-    deviations: Array,
-    columns: Array,
-    values: Array,
+    mean: FloatArray,
+    deviations: FloatArray,
+    columns: IntArray,
+    values: FloatArray,
 ) -> tuple[int, float, float, float]:
     """Write a document's known columns and values, bias first.
 
@@ -185,12 +185,12 @@ def _known_part(
 class ScannedPosterior(NamedTuple):
     """A full posterior (`bayesift.kernels.online_perceptron`) and the deviations of its weights."""
 
-    mean: Array
-    covariance: Array
-    pending: Array
-    weights: Array
-    clock: Array
-    deviations: Array
+    mean: FloatArray
+    covariance: FloatArray
+    pending: FloatArray
+    weights: FloatArray
+    clock: FloatArray
+    deviations: FloatArray
 
 
 class ScanRoom(NamedTuple):
@@ -201,24 +201,24 @@ class ScanRoom(NamedTuple):
     that about x itself.
     """
 
-    columns: Array
-    values: Array
+    columns: IntArray
+    values: FloatArray
     found: Array
-    region: Array
-    ratios: Array
+    region: FloatArray
+    ratios: FloatArray
 
 
 @kernel
 def scan(
     documents: tuple[Array, Array, Array],
     start: int,
-    lookup: Array,
+    lookup: IntArray,
     bias: float,
     posterior: ScannedPosterior,
     kind: int,
-    parameters: Array,
+    parameters: FloatArray,
     rule: Array,
-    draws: Array,
+    draws: FloatArray,
     room: ScanRoom,
 ) -> tuple[int, int]:
     """Find the next document from row `start` on that is to be retrieved, and why.
@@ -276,8 +276,8 @@ def informative_terms(
     irrelevant: Array,
     n_relevant: int,
     n_irrelevant: int,
-    lookup: Array,
-    powers: Array,
+    lookup: IntArray,
+    powers: FloatArray,
     cut: float,
 ) -> Array:
     """Columns without a weight whose -2 ln lambda (Dunning 1993) is above `cut`, in their order.
@@ -300,7 +300,7 @@ def informative_terms(
 
 
 @kernel
-def scale_rows(indptr: Array, data: Array) -> None:
+def scale_rows(indptr: IntArray, data: FloatArray) -> None:
     """Scale each row to length one in place, with the same bits whatever other rows are."""
     for i in range(len(indptr) - 1):
         total = 0.0

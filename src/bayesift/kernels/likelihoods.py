@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray
 from bayesift.kernels.compile import inlined, kernel
 
 Triple = tuple[float, float, float]
@@ -100,7 +100,7 @@ def _log_cosh(u: float) -> float:
 
 
 @kernel
-def log_f_parts(t: float, parameters: Array) -> Triple:
+def log_f_parts(t: float, parameters: FloatArray) -> Triple:
     """Log-likelihood, derivative and curvature of the log-F link."""
     m, c, log_beta = parameters[0], parameters[1], parameters[2]
     small = math.exp(-c * abs(t))
@@ -122,7 +122,7 @@ def log_f_parts(t: float, parameters: Array) -> Triple:
 
 
 @inlined
-def parts(link: int, parameters: Array, t: float) -> Triple:
+def parts(link: int, parameters: FloatArray, t: float) -> Triple:
     """Log-likelihood, derivative and curvature of any link."""
     if link == LOGIT:
         return logit_parts(t)
@@ -134,11 +134,11 @@ def parts(link: int, parameters: Array, t: float) -> Triple:
 @kernel
 def evaluate(
     link: int,
-    parameters: Array,
-    margins: Array,
-    logarithms: Array,
-    derivatives: Array,
-    curvatures: Array,
+    parameters: FloatArray,
+    margins: FloatArray,
+    logarithms: FloatArray,
+    derivatives: FloatArray,
+    curvatures: FloatArray,
 ) -> None:
     """Write log psi, its derivative and minus its second derivative of every margin."""
     for i in range(len(margins)):
@@ -146,6 +146,6 @@ def evaluate(
 
 
 @kernel
-def derivative_at(link: int, parameters: Array, margin: float) -> float:
+def derivative_at(link: int, parameters: FloatArray, margin: float) -> float:
     """Return the derivative of the log-likelihood at one margin."""
     return parts(link, parameters, margin)[1]

@@ -21,7 +21,7 @@ import math
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, kernel, vectorised
 from bayesift.kernels.likelihoods import parts
 
@@ -32,7 +32,7 @@ _BLOCK = 256  # documents that share a logarithm
 
 
 @inlined
-def penalty_of(penalty: Array, j: int, weight: float) -> float:
+def penalty_of(penalty: FloatArray, j: int, weight: float) -> float:
     """P_j of a weight within its bounds."""
     distance = weight - penalty[MODE, j]
     cost: float = penalty[L1, j] * abs(distance) + 0.5 * penalty[L2, j] * distance * distance
@@ -40,7 +40,7 @@ def penalty_of(penalty: Array, j: int, weight: float) -> float:
 
 
 @inlined
-def violation(penalty: Array, j: int, weight: float, neg_gradient: float) -> float:
+def violation(penalty: FloatArray, j: int, weight: float, neg_gradient: float) -> float:
     """Return the size of the smallest subgradient of the objective by one weight."""
     distance = weight - penalty[MODE, j]
     gradient = penalty[L2, j] * distance - neg_gradient
@@ -62,7 +62,7 @@ def violation(penalty: Array, j: int, weight: float, neg_gradient: float) -> flo
 
 @inlined
 def best_weight(
-    penalty: Array, j: int, weight: float, neg_gradient: float, curvature: float
+    penalty: FloatArray, j: int, weight: float, neg_gradient: float, curvature: float
 ) -> float:
     """Return the weight that minimises a quadratic function plus its penalty."""
     centre = curvature * (weight - penalty[MODE, j]) + neg_gradient
@@ -75,7 +75,9 @@ def best_weight(
 
 
 @inlined
-def column_dot(start: int, stop: int, indices: Array, data: Array, values: Array) -> float:
+def column_dot(
+    start: int, stop: int, indices: IntArray, data: FloatArray, values: FloatArray
+) -> float:
     """Return the sum over the entries of a column.
 
     Four sums at once, so that none waits for the last addition.
@@ -95,13 +97,13 @@ def column_dot(start: int, stop: int, indices: Array, data: Array, values: Array
 @kernel
 def differentiate(
     link: int,
-    parameters: Array,
-    signs: Array,
-    importance: Array,
-    scores: Array,
-    residuals: Array,
-    curvatures: Array,
-    totals: Array,
+    parameters: FloatArray,
+    signs: FloatArray,
+    importance: FloatArray,
+    scores: FloatArray,
+    residuals: FloatArray,
+    curvatures: FloatArray,
+    totals: FloatArray,
 ) -> float:
     """Write residual and curvature of every document under any link, and their sums.
 
@@ -145,13 +147,13 @@ def _exponential(x: float) -> float:
 
 @vectorised
 def differentiate_logit(
-    signs: Array,
-    importance: Array,
-    scores: Array,
-    residuals: Array,
-    curvatures: Array,
-    likelihoods: Array,
-    totals: Array,
+    signs: FloatArray,
+    importance: FloatArray,
+    scores: FloatArray,
+    residuals: FloatArray,
+    curvatures: FloatArray,
+    likelihoods: FloatArray,
+    totals: FloatArray,
     cautious: bool,
 ) -> float:
     """`differentiate` for the logit link.
@@ -189,7 +191,7 @@ def differentiate_logit(
     return loss
 
 
-def squared_lengths(indptr: Array, data: Array) -> Array:
+def squared_lengths(indptr: IntArray, data: FloatArray) -> Array:
     """Return the squared lengths of the rows of a matrix by rows, or of its columns.
 
     No copy is made.
@@ -200,7 +202,7 @@ def squared_lengths(indptr: Array, data: Array) -> Array:
 
 
 @kernel
-def _sum_squares(indptr: Array, data: Array, out: Array) -> None:
+def _sum_squares(indptr: IntArray, data: FloatArray, out: Array) -> None:
     for i in range(len(out)):
         total = 0.0
         for k in range(indptr[i], indptr[i + 1]):

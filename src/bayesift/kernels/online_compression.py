@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.compile import kernel, vectorised
 from bayesift.kernels.entries import Entries
 
@@ -35,12 +35,12 @@ class LowRankArrays(NamedTuple):
     `triangle` is L, `roots` the sqrt(rho_k) of pending documents, `coefficients` c and e_k.
     """
 
-    mean: Array
-    precision: Array
-    factors: Array
-    triangle: Array
-    roots: Array
-    coefficients: Array
+    mean: FloatArray
+    precision: FloatArray
+    factors: FloatArray
+    triangle: FloatArray
+    roots: FloatArray
+    coefficients: FloatArray
 
 
 @vectorised
@@ -56,19 +56,19 @@ def _add_products(target: Array, factor: float, left: Array, right: Array) -> No
 
 
 @vectorised
-def _add_ratios(target: Array, above: Array, below: Array) -> None:
+def _add_ratios(target: Array, above: FloatArray, below: FloatArray) -> None:
     for j in range(len(target)):
         target[j] += above[j] / below[j]
 
 
 @vectorised
-def _add_weighted(target: Array, left: Array, right: Array, precision: Array) -> None:
+def _add_weighted(target: Array, left: Array, right: Array, precision: FloatArray) -> None:
     for j in range(len(target)):
         target[j] += left[j] * right[j] / precision[j]
 
 
 @vectorised
-def _lower_variances(precision: Array, given: Array) -> None:
+def _lower_variances(precision: FloatArray, given: Array) -> None:
     """1 / P <- 1 / P - given / P^2."""
     for j in range(len(precision)):
         precision[j] /= max(1.0 - given[j] / precision[j], _LEAST)
@@ -91,7 +91,11 @@ def apply_pending_mean(
 
 @vectorised
 def _apply_factors(
-    mean: Array, precision: Array, factors: Array, coefficients: Array, sums: Array
+    mean: FloatArray,
+    precision: FloatArray,
+    factors: FloatArray,
+    coefficients: FloatArray,
+    sums: FloatArray,
 ) -> None:
     """Mean += P^-1 W c."""
     for start in range(0, len(mean), _BLOCK):
@@ -105,7 +109,7 @@ def _apply_factors(
 
 @kernel
 def compress(
-    documents: Entries, first: int, count: int, posterior: LowRankArrays, slots: Array
+    documents: Entries, first: int, count: int, posterior: LowRankArrays, slots: FloatArray
 ) -> None:
     """Move the pending documents into factors and diagonal.
 
@@ -139,7 +143,12 @@ def compress(
 
 @vectorised
 def _compress_untouched(
-    precision: Array, factors: Array, rotation: Array, quadratic: Array, rows: Array, given: Array
+    precision: FloatArray,
+    factors: FloatArray,
+    rotation: FloatArray,
+    quadratic: FloatArray,
+    rows: Array,
+    given: Array,
 ) -> None:
     """Rotate the factors of all weights as if in no pending document.
 
@@ -168,10 +177,10 @@ def _components_of_touched(
     documents: Entries,
     first: int,
     count: int,
-    roots: Array,
-    rotation: Array,
-    factors: Array,
-    slots: Array,
+    roots: FloatArray,
+    rotation: FloatArray,
+    factors: FloatArray,
+    slots: FloatArray,
 ) -> tuple[Array, Array]:
     """Return the weights of terms in pending documents, and the components of each, Y Q."""
     indptr, indices, data = documents
@@ -199,7 +208,7 @@ def _components_of_touched(
 
 
 @kernel
-def _components(triangle: Array, size: int) -> tuple[Array, Array]:
+def _components(triangle: FloatArray, size: int) -> tuple[Array, Array]:
     """Eigenvalues and eigenvectors (columns) of Y' P^-1 Y = L L' - I, the largest first."""
     gram = np.zeros((size, size))
     for i in range(size):
@@ -220,7 +229,7 @@ def _components(triangle: Array, size: int) -> tuple[Array, Array]:
 
 
 @vectorised
-def _weighted_product(left: Array, right: Array, precision: Array, sums: Array) -> float:
+def _weighted_product(left: Array, right: Array, precision: FloatArray, sums: FloatArray) -> float:
     """Sum left_j right_j / P_j, each position within blocks by itself first."""
     sums[:] = 0.0
     for start in range(0, len(precision), _BLOCK):
@@ -233,7 +242,7 @@ def _weighted_product(left: Array, right: Array, precision: Array, sums: Array) 
 
 
 @kernel
-def factorise(precision: Array, factors: Array, triangle: Array) -> None:
+def factorise(precision: FloatArray, factors: FloatArray, triangle: FloatArray) -> None:
     """Write the Cholesky factor L of I + W' P^-1 W into the head of `triangle`."""
     sums = np.empty(_BLOCK)
     for p in range(factors.shape[0]):

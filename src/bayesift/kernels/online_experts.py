@@ -35,7 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, inlined_tight, tight
 from bayesift.kernels.likelihoods import probit_parts
 
@@ -53,11 +53,11 @@ _FAR = 5.0  # beyond it the tail is too small for a quotient
 class ExpertArrays(NamedTuple):
     """What experts have learned; see the module."""
 
-    weights: Array
-    frequencies: Array
-    intercepts: Array
-    pairs: Array
-    totals: Array
+    weights: FloatArray
+    frequencies: FloatArray
+    intercepts: FloatArray
+    pairs: FloatArray
+    totals: FloatArray
 
 
 class Prediction(NamedTuple):
@@ -67,9 +67,9 @@ class Prediction(NamedTuple):
     variance s of every term (the intercept last) and category; `odds`: of experts x categories.
     """
 
-    fields: Array
-    spreads: Array
-    odds: Array
+    fields: FloatArray
+    spreads: FloatArray
+    odds: FloatArray
 
 
 def count_tables(size: int = 1 << 16) -> Array:
@@ -79,7 +79,7 @@ def count_tables(size: int = 1 << 16) -> Array:
 
 
 @inlined
-def whole_log_power(count: float, tables: Array) -> float:
+def whole_log_power(count: float, tables: FloatArray) -> float:
     """Return k log k."""
     if count < len(tables):
         value: float = tables[int(count), 0]
@@ -88,7 +88,7 @@ def whole_log_power(count: float, tables: Array) -> float:
 
 
 @inlined
-def _log_count(count: float, tables: Array) -> float:
+def _log_count(count: float, tables: FloatArray) -> float:
     """Return log(k + 0.1)."""
     if count < len(tables):
         value: float = tables[int(count), 1]
@@ -98,7 +98,7 @@ def _log_count(count: float, tables: Array) -> float:
 
 @inlined_tight
 def likelihood_ratio(
-    n: float, inside: float, with_term: float, both: float, margins: float, tables: Array
+    n: float, inside: float, with_term: float, both: float, margins: float, tables: FloatArray
 ) -> float:
     """Dunning's -2 ln lambda of a term and a category.
 
@@ -112,7 +112,7 @@ def likelihood_ratio(
 
 
 @inlined_tight
-def split_log_power(n: float, part: float, tables: Array) -> float:
+def split_log_power(n: float, part: float, tables: FloatArray) -> float:
     """Return what a margin of n documents in two parts takes from the ratio."""
     return whole_log_power(part, tables) + whole_log_power(n - part, tables)
 
@@ -149,7 +149,7 @@ def _tail_moments(label: float, u: float, tail: float, total: float) -> tuple[fl
 
 @inlined_tight
 def _start_scores(
-    size: int, largest: float, experts: ExpertArrays, tables: Array, prediction: Prediction
+    size: int, largest: float, experts: ExpertArrays, tables: FloatArray, prediction: Prediction
 ) -> None:
     """Write what intercepts say, and what category sizes take from likelihood ratios."""
     fields, spreads, odds = prediction
@@ -192,11 +192,11 @@ def _finish_scores(
 
 @tight
 def expert_odds(
-    columns: Array,
-    values: Array,
+    columns: IntArray,
+    values: FloatArray,
     largest: float,
     experts: ExpertArrays,
-    tables: Array,
+    tables: FloatArray,
     prediction: Prediction,
 ) -> None:
     """Write the clipped log odds of every expert and category."""
@@ -230,10 +230,10 @@ def expert_odds(
 
 @tight
 def learn_experts(
-    columns: Array,
-    values: Array,
+    columns: IntArray,
+    values: FloatArray,
     labels: Array,
-    rates: Array,
+    rates: FloatArray,
     experts: ExpertArrays,
     prediction: Prediction,
 ) -> None:

@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.entries import Entries
 
@@ -43,10 +43,10 @@ def run_laplace(
     pass_size: int,
     factor: float,
     rate: float,
-    sums: Array,
-    squares: Array,
-    biases: Array,
-    scores: Array,
+    sums: FloatArray,
+    squares: FloatArray,
+    biases: FloatArray,
+    scores: FloatArray,
 ) -> None:
     """Write the log odds of every document, each before its labels (0 or 1) are learned.
 
@@ -91,7 +91,13 @@ def run_laplace(
 
 @inlined
 def _learn(
-    sums: Array, squares: Array, c: int, slope: float, passes: float, strength: float, rate: float
+    sums: FloatArray,
+    squares: FloatArray,
+    c: int,
+    slope: float,
+    passes: float,
+    strength: float,
+    rate: float,
 ) -> None:
     n = squares[c] + passes * slope * slope
     sums[c] += (

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.compile import inlined, inlined_tight, tight
 
 OWN, OTHERS, ONE = 0, 1, 2
@@ -40,27 +40,29 @@ _LARGEST = 30.0  # log odds beyond which a probability counts as 0 or 1
 class Mixers(NamedTuple):
     """The regressions of each kind, groups x inputs x (mean, covariance); see the module."""
 
-    shared: Array
-    by_size: Array
-    competition: Array
-    own: Array
-    calibration: Array
+    shared: FloatArray
+    by_size: FloatArray
+    competition: FloatArray
+    own: FloatArray
+    calibration: FloatArray
 
 
 class MixerInputs(NamedTuple):
     """Inputs of the regressions for one document, categories x inputs, and their offsets."""
 
-    experts: Array
-    rivals: Array
-    bent: Array
-    offsets: Array
+    experts: FloatArray
+    rivals: FloatArray
+    bent: FloatArray
+    offsets: FloatArray
 
 
 # Kernels below take whole arrays and an index: a view would cost as much as a regression.
 
 
 @inlined_tight
-def _mixed(inputs: Array, c: int, size: int, offset: float, mixers: Array, g: int) -> float:
+def _mixed(
+    inputs: FloatArray, c: int, size: int, offset: float, mixers: FloatArray, g: int
+) -> float:
     """Return the moderated log odds of regression g for row c of the inputs."""
     h, v = offset, 0.0
     for i in range(size):
@@ -76,12 +78,12 @@ def _mixed(inputs: Array, c: int, size: int, offset: float, mixers: Array, g: in
 
 @inlined_tight
 def learn_row(
-    inputs: Array,
+    inputs: FloatArray,
     c: int,
     size: int,
     offset: float,
     label: float,
-    mixers: Array,
+    mixers: FloatArray,
     g: int,
     work: Array,
 ) -> None:
@@ -110,7 +112,7 @@ def learn_row(
 
 @tight
 def learn_mixer(
-    inputs: Array, c: int, offset: float, label: float, mixers: Array, g: int, work: Array
+    inputs: FloatArray, c: int, offset: float, label: float, mixers: FloatArray, g: int, work: Array
 ) -> None:
     """One Newton step of regression g for row c of the inputs."""
     learn_row(inputs, c, inputs.shape[1], offset, label, mixers, g, work)
@@ -150,7 +152,7 @@ def compete(rows: Array) -> int:
 
 
 @inlined_tight
-def _bend(x: float, knots: Array, inputs: Array, c: int) -> None:
+def _bend(x: float, knots: FloatArray, inputs: FloatArray, c: int) -> None:
     """Write into row c the weights of the knots on both sides of x."""
     last = len(knots) - 1
     for k in range(last + 1):
@@ -182,12 +184,12 @@ def size_group(count: float) -> int:
 
 @tight
 def mix(
-    odds: Array,
+    odds: FloatArray,
     counts: Array,
-    knots: Array,
+    knots: FloatArray,
     mixers: Mixers,
     inputs: MixerInputs,
-    scores: Array,
+    scores: FloatArray,
 ) -> int:
     """Write the mixed log odds of every category and the inputs; gives the likeliest category."""
     shared, by_size, competition, own, calibration = mixers

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.likelihoods import logit_parts, probit_parts
 
@@ -132,7 +132,7 @@ def _logit_moments(margin: float, variance: float) -> Triple:
 
 
 @inlined
-def moments(code: int, parameters: Array, y: float, mean: float, variance: float) -> Triple:
+def moments(code: int, parameters: FloatArray, y: float, mean: float, variance: float) -> Triple:
     """Return log evidence of a label y (-1 or +1), and its derivatives by the mean field."""
     margin = y * mean
     if code == PROBIT:
@@ -149,11 +149,11 @@ def moments(code: int, parameters: Array, y: float, mean: float, variance: float
 @kernel
 def evaluate_moments(
     code: int,
-    parameters: Array,
+    parameters: FloatArray,
     y: Array,
-    means: Array,
-    variances: Array,
-    logs: Array,
+    means: FloatArray,
+    variances: FloatArray,
+    logs: FloatArray,
     first: Array,
     second: Array,
 ) -> None:
@@ -164,7 +164,7 @@ def evaluate_moments(
 
 @inlined
 def _mean_log_likelihood(
-    code: int, parameters: Array, y: float, mean: float, variance: float, tilted: bool
+    code: int, parameters: FloatArray, y: float, mean: float, variance: float, tilted: bool
 ) -> float:
     """Return the mean of log p(y | h) over a normal h, or (`tilted`) over its posterior.
 
@@ -233,7 +233,7 @@ def _log_likelihood(code: int, scale: float, h: float) -> float:
 
 @kernel
 def information_gain(
-    kind: int, code: int, parameters: Array, y: float, mean: float, variance: float
+    kind: int, code: int, parameters: FloatArray, y: float, mean: float, variance: float
 ) -> float:
     """Return what a label tells about the field, in bits.
 
@@ -256,7 +256,13 @@ def information_gain(
 
 @kernel
 def information_gains(
-    kind: int, code: int, parameters: Array, y: Array, means: Array, variances: Array, gains: Array
+    kind: int,
+    code: int,
+    parameters: FloatArray,
+    y: Array,
+    means: FloatArray,
+    variances: FloatArray,
+    gains: FloatArray,
 ) -> None:
     """Write the information gain of every label and field."""
     for i in range(len(means)):
@@ -265,7 +271,12 @@ def information_gains(
 
 @kernel
 def expected_gains(
-    kind: int, code: int, parameters: Array, means: Array, variances: Array, gains: Array
+    kind: int,
+    code: int,
+    parameters: FloatArray,
+    means: FloatArray,
+    variances: FloatArray,
+    gains: FloatArray,
 ) -> None:
     """Write the information gain of every field, averaged over both labels."""
     for i in range(len(means)):

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, kernel, tight, vectorised
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.online_moments import moments
@@ -38,24 +38,24 @@ _ONE, _TWO, _THREE = np.uint64(_WIDTH), np.uint64(2 * _WIDTH), np.uint64(3 * _WI
 class FullArrays(NamedTuple):
     """The arrays of a normal posterior with the whole covariance."""
 
-    mean: Array
-    covariance: Array
-    pending: Array
-    weights: Array
-    clock: Array
+    mean: FloatArray
+    covariance: FloatArray
+    pending: FloatArray
+    weights: FloatArray
+    clock: FloatArray
 
 
 class DiagonalArrays(NamedTuple):
     """The arrays of a normal posterior with independent weights."""
 
-    mean: Array
-    variances: Array
-    clock: Array
+    mean: FloatArray
+    variances: FloatArray
+    clock: FloatArray
 
 
 @kernel
 def restrict(
-    documents: Entries, lookup: Array, scales: Array, bias: float, rows: Array
+    documents: Entries, lookup: IntArray, scales: FloatArray, bias: float, rows: Array
 ) -> tuple[Array, Array]:
     """Return the local columns and values of documents: the bias, then the known columns.
 
@@ -84,13 +84,13 @@ def restrict(
 
 @tight
 def _add_to_rows(
-    flat: Array,
+    flat: FloatArray,
     place: int,
     size: int,
     width: int,
-    pending: Array,
-    weights: Array,
-    panel: Array,
+    pending: FloatArray,
+    weights: FloatArray,
+    panel: FloatArray,
     i: int,
     m: int,
 ) -> None:
@@ -125,7 +125,13 @@ def _add_to_rows(
 
 @tight
 def _add_to_row(
-    flat: Array, place: int, width: int, pending: Array, weights: Array, panel: Array, i: int
+    flat: FloatArray,
+    place: int,
+    width: int,
+    pending: FloatArray,
+    weights: FloatArray,
+    panel: FloatArray,
+    i: int,
 ) -> None:
     start = np.uint64(place)
     for k in range(len(weights)):
@@ -136,7 +142,9 @@ def _add_to_row(
 
 
 @tight
-def _add_to_lower(flat: Array, size: int, pending: Array, weights: Array, panel: Array) -> None:
+def _add_to_lower(
+    flat: FloatArray, size: int, pending: FloatArray, weights: FloatArray, panel: FloatArray
+) -> None:
     """Add all rank-one terms to the lower triangle and to the rest of its diagonal tiles.
 
     A panel of _WIDTH columns stays in the nearest cache; two rows and four terms at a time stay in
@@ -154,7 +162,7 @@ def _add_to_lower(flat: Array, size: int, pending: Array, weights: Array, panel:
 
 
 @tight
-def _mirror(flat: Array, size: int) -> None:
+def _mirror(flat: FloatArray, size: int) -> None:
     """Copy the lower triangle to the upper one, by tiles that stay in the cache."""
     for top in range(0, size, _TILE):
         for left in range(0, top + 1, _TILE):
@@ -164,7 +172,9 @@ def _mirror(flat: Array, size: int) -> None:
 
 
 @kernel
-def flush(covariance: Array, pending: Array, weights: Array, clock: Array) -> None:
+def flush(
+    covariance: FloatArray, pending: FloatArray, weights: FloatArray, clock: FloatArray
+) -> None:
     """Add all pending rank-one terms to the covariance.
 
     Unused places count as terms of weight 0.
@@ -180,7 +190,11 @@ def flush(covariance: Array, pending: Array, weights: Array, clock: Array) -> No
 
 @kernel
 def apply_scales(
-    mean: Array, covariance: Array, pending: Array, weights: Array, clock: Array
+    mean: FloatArray,
+    covariance: FloatArray,
+    pending: FloatArray,
+    weights: FloatArray,
+    clock: FloatArray,
 ) -> None:
     """Multiply the scales into the stored numbers, before they underflow."""
     flush(covariance, pending, weights, clock)
@@ -194,14 +208,14 @@ def apply_scales(
 
 
 @inlined
-def _forget(clock: Array, keep: float, prior: float) -> None:
+def _forget(clock: FloatArray, keep: float, prior: float) -> None:
     clock[SCALE] *= keep * keep
     clock[RIDGE] = keep * keep * clock[RIDGE] + (1.0 - keep * keep) * prior
     clock[MEAN_SCALE] *= keep
 
 
 @inlined
-def _dot(indices: Array, data: Array, start: int, end: int, dense: Array) -> float:
+def _dot(indices: IntArray, data: FloatArray, start: int, end: int, dense: FloatArray) -> float:
     total = 0.0
     for k in range(start, end):
         total += data[k] * dense[indices[k]]
@@ -214,8 +228,8 @@ def _combine(
     place: int,
     size: int,
     source: Array,
-    picked: Array,
-    factors: Array,
+    picked: IntArray,
+    factors: FloatArray,
     first: int,
     last: int,
 ) -> None:
@@ -242,15 +256,15 @@ def _combine(
 
 @tight
 def _share(
-    pending_flat: Array,
+    pending_flat: FloatArray,
     count: int,
     size: int,
-    indices: Array,
-    data: Array,
+    indices: IntArray,
+    data: FloatArray,
     start: int,
     end: int,
-    weights: Array,
-    shares: Array,
+    weights: FloatArray,
+    shares: FloatArray,
 ) -> None:
     """w_k s_k x of the pending terms, four sums at a time."""
     p = 0
@@ -276,13 +290,13 @@ def _share(
 @kernel
 def learn_full(
     code: int,
-    parameters: Array,
+    parameters: FloatArray,
     documents: Entries,
-    signs: Array,
+    signs: FloatArray,
     keep: float,
     prior: float,
     posterior: FullArrays,
-    fields: Array,
+    fields: FloatArray,
 ) -> float:
     """Update with each document in turn.
 
@@ -327,7 +341,7 @@ def learn_full(
 
 
 @kernel
-def full_fields(documents: Entries, posterior: FullArrays, fields: Array) -> None:
+def full_fields(documents: Entries, posterior: FullArrays, fields: FloatArray) -> None:
     """Write mean and variance of every document's field."""
     indptr, indices, data = documents
     mean, covariance, pending, weights, clock = posterior
@@ -348,13 +362,13 @@ def full_fields(documents: Entries, posterior: FullArrays, fields: Array) -> Non
 @vectorised
 def learn_diagonal(
     code: int,
-    parameters: Array,
+    parameters: FloatArray,
     documents: Entries,
-    signs: Array,
+    signs: FloatArray,
     keep: float,
     prior: float,
     posterior: DiagonalArrays,
-    fields: Array,
+    fields: FloatArray,
 ) -> float:
     """As `learn_full`, keeping only the variances of the weights.
 
@@ -389,7 +403,7 @@ def learn_diagonal(
 
 
 @kernel
-def apply_diagonal_scales(mean: Array, variances: Array, clock: Array) -> None:
+def apply_diagonal_scales(mean: FloatArray, variances: FloatArray, clock: FloatArray) -> None:
     """Multiply the scales into the stored numbers."""
     for j in range(len(mean)):
         mean[j] *= clock[MEAN_SCALE]
@@ -398,7 +412,7 @@ def apply_diagonal_scales(mean: Array, variances: Array, clock: Array) -> None:
 
 
 @kernel
-def diagonal_fields(documents: Entries, posterior: DiagonalArrays, fields: Array) -> None:
+def diagonal_fields(documents: Entries, posterior: DiagonalArrays, fields: FloatArray) -> None:
     """Write mean and variance of every document's field."""
     indptr, indices, data = documents
     mean, variances, clock = posterior

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined_tight, tight
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.online_experts import (
@@ -33,12 +33,17 @@ class StackSettings(NamedTuple):
 
     idf: bool
     largest: float
-    rates: Array
+    rates: FloatArray
 
 
 @tight
 def weigh_document(
-    columns: Array, data: Array, idf: bool, frequencies: Array, totals: Array, values: Array
+    columns: IntArray,
+    data: FloatArray,
+    idf: bool,
+    frequencies: FloatArray,
+    totals: FloatArray,
+    values: FloatArray,
 ) -> None:
     """Write the weights of a document, of length one."""
     length = 0.0
@@ -54,7 +59,7 @@ def weigh_document(
 
 
 @inlined_tight
-def _touch(columns: Array, weights: Array, frequencies: Array) -> float:
+def _touch(columns: IntArray, weights: FloatArray, frequencies: FloatArray) -> float:
     """Read both ends of every row that a document needs.
 
     So they come from memory together, not one by one.
@@ -71,12 +76,12 @@ def run_stack(
     documents: Entries,
     labels: Array,
     settings: StackSettings,
-    tables: Array,
-    knots: Array,
+    tables: FloatArray,
+    knots: FloatArray,
     experts: ExpertArrays,
     mixers: Mixers,
-    scores: Array,
-    details: Array,
+    scores: FloatArray,
+    details: FloatArray,
 ) -> None:
     """Write the log odds of every document and category, before its labels are learned.
 
@@ -112,7 +117,7 @@ def run_stack(
 
 @tight
 def weigh_rows(
-    documents: Entries, idf: bool, frequencies: Array, totals: Array, values: Array
+    documents: Entries, idf: bool, frequencies: FloatArray, totals: FloatArray, values: FloatArray
 ) -> None:
     """Write the weights of documents, each of length one, as of the documents learned so far."""
     indptr, indices, data = documents
@@ -122,7 +127,7 @@ def weigh_rows(
 
 
 @tight
-def longest_row(indptr: Array) -> int:
+def longest_row(indptr: IntArray) -> int:
     """Return the number of terms of the longest document."""
     longest = 0
     for i in range(len(indptr) - 1):

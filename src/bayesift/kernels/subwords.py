@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, IntArray
 from bayesift.kernels.compile import inlined, kernel
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -22,7 +22,7 @@ _HALF, _ONE, _ZERO = np.uint64(32), np.uint64(1), np.uint64(0)
 
 
 @inlined
-def _slot(keys: Array, left: int, right: int) -> int:
+def _slot(keys: IntArray, left: int, right: int) -> int:
     """Return the slot of a pair, or the free slot where it would be."""
     key = ((np.uint64(left) << _HALF) | np.uint64(right)) + _ONE
     mask = np.uint64(len(keys) - 1)
@@ -34,7 +34,7 @@ def _slot(keys: Array, left: int, right: int) -> int:
 
 @kernel
 def fill_merges(
-    keys: Array, ranks: Array, merged: Array, left: Array, right: Array, whole: Array
+    keys: IntArray, ranks: IntArray, merged: IntArray, left: Array, right: Array, whole: Array
 ) -> None:
     """Enter pairs by rank, the lowest first; a pair that is there already keeps its rank."""
     for rank in range(len(left)):
@@ -45,7 +45,9 @@ def fill_merges(
 
 
 @inlined
-def _merge_once(keys: Array, ranks: Array, merged: Array, symbols: Array, n: int) -> int:
+def _merge_once(
+    keys: IntArray, ranks: IntArray, merged: IntArray, symbols: IntArray, n: int
+) -> int:
     """Merge the pair of lowest rank among the first n symbols; returns how many are left."""
     best, place, piece = 2147483647, -1, -1
     for i in range(n - 1):
@@ -63,14 +65,14 @@ def _merge_once(keys: Array, ranks: Array, merged: Array, symbols: Array, n: int
 
 @kernel
 def encode_words(
-    keys: Array,
-    ranks: Array,
-    merged: Array,
-    symbols: Array,
-    ends: Array,
-    bytes_of: Array,
+    keys: IntArray,
+    ranks: IntArray,
+    merged: IntArray,
+    symbols: IntArray,
+    ends: IntArray,
+    bytes_of: IntArray,
     out: Array,
-    out_ends: Array,
+    out_ends: IntArray,
 ) -> int:
     """Write the pieces of each word; `symbols` is overwritten. Returns how many there are.
 
@@ -97,7 +99,7 @@ def encode_words(
 
 
 @inlined
-def _write_bytes(point: int, bytes_of: Array, out: Array, total: int) -> int:
+def _write_bytes(point: int, bytes_of: IntArray, out: Array, total: int) -> int:
     size = 1 if point < 0x80 else 2 if point < 0x800 else 3 if point < 0x10000 else 4
     for k in range(size):
         if size == 1:

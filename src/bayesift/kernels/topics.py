@@ -38,7 +38,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, inlined_in_any_order, kernel, vectorised
 
 _SMALLEST = 1e-280  # below it lie numbers that processors are slow with
@@ -53,14 +53,20 @@ def _dot(left: Array, i: int, right: Array, j: int) -> float:
 
 
 @inlined_in_any_order
-def _add_row(ratio: float, right: Array, j: int, sums: Array) -> None:
+def _add_row(ratio: float, right: Array, j: int, sums: FloatArray) -> None:
     for a in range(right.shape[1]):
         sums[a] += ratio * right[j, a]
 
 
 @inlined
 def _gather_ratios(
-    indptr: Array, indices: Array, data: Array, left: Array, i: int, right: Array, sums: Array
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    left: Array,
+    i: int,
+    right: Array,
+    sums: FloatArray,
 ) -> None:
     """sums_a = sum_j data_ij right_ja / (left right')_ij."""
     sums[:] = 0.0
@@ -72,7 +78,12 @@ def _gather_ratios(
 
 @kernel
 def gather_shares(
-    indptr: Array, indices: Array, data: Array, left: Array, right: Array, shares: Array
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    left: Array,
+    right: Array,
+    shares: FloatArray,
 ) -> None:
     """shares_ia = left_ia sum_j data_ij right_ja / (left right')_ij for every row.
 
@@ -88,13 +99,13 @@ def gather_shares(
 
 @kernel
 def update_codes(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    basis: Array,
-    slopes: Array,
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    basis: FloatArray,
+    slopes: FloatArray,
     curvature: float,
-    codes: Array,
+    codes: FloatArray,
 ) -> None:
     """Update each code in place to the root of slopes_a x + curvature x^2 = c_a.
 
@@ -114,7 +125,12 @@ def update_codes(
 
 @kernel
 def sum_quotients(
-    shares: Array, importance: Array, masses: Array, offsets: Array, totals: Array, squares: Array
+    shares: FloatArray,
+    importance: FloatArray,
+    masses: FloatArray,
+    offsets: FloatArray,
+    totals: FloatArray,
+    squares: FloatArray,
 ) -> None:
     """Sum c_ja / (w_j h_a + p_a) into `totals`, with squared denominators into `squares`."""
     totals[:] = 0.0
@@ -130,7 +146,12 @@ def sum_quotients(
 
 @kernel
 def divide_shares(
-    shares: Array, importance: Array, masses: Array, offsets: Array, scales: Array, basis: Array
+    shares: FloatArray,
+    importance: FloatArray,
+    masses: FloatArray,
+    offsets: FloatArray,
+    scales: FloatArray,
+    basis: FloatArray,
 ) -> None:
     """basis_ja = c_ja / (w_j h_a + p_a) / scales_a; a topic of scale 0 stays as it is."""
     for j in range(shares.shape[0]):
@@ -141,7 +162,9 @@ def divide_shares(
 
 
 @kernel
-def log_likelihood(indptr: Array, indices: Array, data: Array, left: Array, right: Array) -> float:
+def log_likelihood(
+    indptr: IntArray, indices: IntArray, data: FloatArray, left: Array, right: Array
+) -> float:
     """sum_ij data_ij log (left right')_ij, over places where that is not 0."""
     total = 0.0
     for i in range(left.shape[0]):
@@ -158,15 +181,15 @@ _LARGEST_DECREASE = 0.99  # of an entry that is all of a product: the product ke
 class _Row(NamedTuple):
     """The entries of a row: v, p, 1 / p and v / p; and room for t, topic by topic."""
 
-    values: Array
-    products: Array
-    inverses: Array
-    ratios: Array
+    values: FloatArray
+    products: FloatArray
+    inverses: FloatArray
+    ratios: FloatArray
     room: Array
 
 
 @inlined
-def _room(indptr: Array, n_topics: int) -> _Row:
+def _room(indptr: IntArray, n_topics: int) -> _Row:
     """Room for the longest row."""
     n = 0
     for i in range(len(indptr) - 1):
@@ -176,7 +199,13 @@ def _room(indptr: Array, n_topics: int) -> _Row:
 
 @inlined
 def _copy(
-    indptr: Array, indices: Array, data: Array, i: int, right: Array, row: _Row, places: Array
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    i: int,
+    right: Array,
+    row: _Row,
+    places: IntArray,
 ) -> None:
     """Copy the values of row i, and t."""
     for k in range(places.shape[1]):
@@ -187,7 +216,7 @@ def _copy(
 
 
 @inlined
-def _multiply(left: Array, i: int, row: _Row, places: Array) -> None:
+def _multiply(left: Array, i: int, row: _Row, places: IntArray) -> None:
     """Recompute the products of row i; sums updated step by step lose digits."""
     for k in range(places.shape[1]):
         row.products[k] = 0.0
@@ -199,7 +228,7 @@ def _multiply(left: Array, i: int, row: _Row, places: Array) -> None:
 
 
 @inlined
-def _move(d: float, a: int, row: _Row, places: Array) -> None:
+def _move(d: float, a: int, row: _Row, places: IntArray) -> None:
     """Entry a grows by d."""
     for k in range(places.shape[1]):
         row.products[k] += d * places[a, k]
@@ -208,7 +237,7 @@ def _move(d: float, a: int, row: _Row, places: Array) -> None:
 
 
 @inlined_in_any_order
-def _neg_gradient(a: int, row: _Row, places: Array) -> float:
+def _neg_gradient(a: int, row: _Row, places: IntArray) -> float:
     """Minus the derivative of the log term by entry a: s."""
     total = 0.0
     for k in range(places.shape[1]):
@@ -217,7 +246,7 @@ def _neg_gradient(a: int, row: _Row, places: Array) -> float:
 
 
 @inlined_in_any_order
-def _curvature(a: int, row: _Row, places: Array) -> float:
+def _curvature(a: int, row: _Row, places: IntArray) -> float:
     """How fast s decreases as the entry grows: h."""
     total = 0.0
     for k in range(places.shape[1]):
@@ -226,7 +255,7 @@ def _curvature(a: int, row: _Row, places: Array) -> float:
 
 
 @inlined
-def _largest_part(x: float, a: int, row: _Row, places: Array) -> float:
+def _largest_part(x: float, a: int, row: _Row, places: IntArray) -> float:
     """Return the largest part that the entry has of a product: m."""
     largest = 0.0
     for k in range(places.shape[1]):
@@ -253,7 +282,7 @@ def _downward_step(excess: float, x: float, curvature: float, second: float, par
 
 @inlined
 def _descend(
-    left: Array, i: int, row: _Row, places: Array, slopes: Array, curvatures: Array
+    left: Array, i: int, row: _Row, places: IntArray, slopes: FloatArray, curvatures: FloatArray
 ) -> tuple[float, float]:
     """Take a step for each entry of row i, whose g are in `slopes`.
 
@@ -278,13 +307,13 @@ def _descend(
 
 @vectorised
 def descend_codes(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    basis: Array,
-    slopes: Array,
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    basis: FloatArray,
+    slopes: FloatArray,
     curvature: float,
-    codes: Array,
+    codes: FloatArray,
     repeats: int,
     tolerance: float,
 ) -> int:
@@ -318,16 +347,16 @@ def descend_codes(
 
 @vectorised
 def descend_basis(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    codes: Array,
-    importance: Array,
-    masses: Array,
-    offsets: Array,
-    curvatures: Array,
-    sums: Array,
-    basis: Array,
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    codes: FloatArray,
+    importance: FloatArray,
+    masses: FloatArray,
+    offsets: FloatArray,
+    curvatures: FloatArray,
+    sums: FloatArray,
+    basis: FloatArray,
 ) -> None:
     """Lower the objective in each term's weights and their `sums` S_a in place.
 

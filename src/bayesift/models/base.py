@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.special import expit, log_expit, log_softmax
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array, FloatArray, SparseRows
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.entries import entries_of
 from bayesift.kernels.products import GROUP, GroupedWeights, sparse_scores
@@ -35,8 +35,8 @@ _SPARSE_BELOW = 0.25  # share of weights that are not 0
 class SparseRow(NamedTuple):
     """The weights of one category that are not 0, their terms, and the number of all terms."""
 
-    terms: Array
-    values: Array
+    terms: IntArray
+    values: FloatArray
     n_terms: int
 
     def dense(self) -> Array:
@@ -49,7 +49,7 @@ class SparseRow(NamedTuple):
 Row = Array | SparseRow
 
 
-def compact_row(weights: Array) -> Row:
+def compact_row(weights: FloatArray) -> Row:
     """Return the weights of one category, sparse when most are 0."""
     terms = np.flatnonzero(weights != 0.0)  # of truth values is quicker than of numbers
     few = len(terms) < _SPARSE_BELOW * len(weights)
@@ -76,7 +76,7 @@ def stack_rows(rows: list[Row]) -> Any:
     )
 
 
-def _nonzeros(weights: Array) -> SparseRow:
+def _nonzeros(weights: FloatArray) -> SparseRow:
     terms = np.flatnonzero(weights).astype(np.int32)
     return SparseRow(terms, weights[terms], len(weights))
 
@@ -92,16 +92,16 @@ def rows_of(coefficients: Any) -> list[Row]:
     ]
 
 
-def compact(weights: Array) -> Any:
+def compact(weights: FloatArray) -> Any:
     """Categories x terms, as a sparse array when most weights are 0."""
     few = np.count_nonzero(weights) < _SPARSE_BELOW * weights.size
     return sparse.csr_array(weights) if few else weights
 
 
-def scores_of(X: sparse.csr_array, coefficients: Any, intercepts: Array) -> Array:
+def scores_of(X: SparseRows, coefficients: Any, intercepts: FloatArray) -> Array:
     """X coefficients' + intercepts, documents x categories."""
     if not sparse.issparse(coefficients):
-        scores: Array = X @ coefficients.T + intercepts
+        scores: FloatArray = X @ coefficients.T + intercepts
         return scores
     scores = np.empty((X.shape[0], len(intercepts)))
     longest = int(np.diff(X.indptr).max(initial=0)) + 1
@@ -144,7 +144,7 @@ class CategoriesMixin(StateMixin):
 
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
-    ) -> tuple[sparse.csr_array, Array]:
+    ) -> tuple[SparseRows, Array]:
         """Return the contribution of each term to the score of a category, and the intercept.
 
         `against` is the class to compare with (labels only); by default the rest of the category.
@@ -221,7 +221,7 @@ def check_documents(
     return rows, targets, weights
 
 
-def models_of(targets: Targets) -> sparse.csr_array:
+def models_of(targets: Targets) -> SparseRows:
     """Return the documents that each model calls positive, models x documents."""
     if targets.multilabel:
         return targets.members
@@ -229,7 +229,7 @@ def models_of(targets: Targets) -> sparse.csr_array:
     return targets.members[[1]] if len(targets.classes) == 2 else targets.members
 
 
-def signs_of(members: sparse.csr_array) -> Array:
+def signs_of(members: SparseRows) -> Array:
     """Labels -1 and +1, models x documents."""
     signs = np.full(members.shape, -1.0)
     for c in range(members.shape[0]):
@@ -280,10 +280,10 @@ class LinearScoresMixin(CategoriesMixin):
     FITTED: ClassVar[tuple[str, ...]] = ("classes_", "multilabel_", "coef_", "intercept_")
 
     coef_: Any
-    intercept_: Array
+    intercept_: FloatArray
     n_features_in_: int
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> FloatArray:
         """Scores, documents x hyperplanes; one dimension for two classes."""
         scores = self._scores(X)
         return scores[:, 0] if self._is_binary() else scores
@@ -297,7 +297,7 @@ class LinearScoresMixin(CategoriesMixin):
         classes: Array = self.classes_[best]
         return classes
 
-    def _set_hyperplanes(self, targets: Targets, weights: Any, intercepts: Array) -> Self:
+    def _set_hyperplanes(self, targets: Targets, weights: Any, intercepts: FloatArray) -> Self:
         """Keep what was learned."""
         self.classes_, self.multilabel_ = targets.classes, targets.multilabel
         self.coef_ = weights if sparse.issparse(weights) else compact(weights)
@@ -324,7 +324,7 @@ class LinearScoresMixin(CategoriesMixin):
         self.n_features_in_ = self.coef_.shape[1]
         self._check_classes(n_models)
 
-    def _scores(self, X: Any) -> Array:
+    def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         return self.scores_checked(check_terms(self, X, reset=False))
 
@@ -337,17 +337,17 @@ class LinearScoresMixin(CategoriesMixin):
 class LogOddsMixin(LinearScoresMixin):
     """P(c | d) from linear scores that are log odds, or log probabilities of classes."""
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> FloatArray:
         """P(c | d), documents x categories."""
         scores = self._scores(X)
         return expit(scores) if self.multilabel_ else np.exp(self._log_proba(scores))
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
         return self._log_proba(self._scores(X))
 
-    def _log_proba(self, scores: Array) -> Array:
+    def _log_proba(self, scores: FloatArray) -> FloatArray:
         several = not (self.multilabel_ or self._is_binary())
         sided = scores * [[-1.0, 1.0]] if self._is_binary() else scores
-        logarithms: Array = log_softmax(scores, axis=1) if several else log_expit(sided)
+        logarithms: FloatArray = log_softmax(scores, axis=1) if several else log_expit(sided)
         return logarithms

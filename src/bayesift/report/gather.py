@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.errors import DataError
 from bayesift.evaluation import (
     PrecisionRecallCurve,
@@ -46,7 +46,7 @@ _WRAPPED_LINE = re.compile(r"(?<=[^\n\s])[^\S\n]*\n[^\S\n]*(?=(\w))")
 
 
 def worst_mistakes(
-    classifier: TextClassifier, corpus: Corpus, decisions: Array, scores: Array, n: int = 10
+    classifier: TextClassifier, corpus: Corpus, decisions: Array, scores: FloatArray, n: int = 10
 ) -> tuple[Mistake, ...]:
     """Return the n wrong decisions of which the model was most certain."""
     decided = np.asarray(decisions, dtype=bool)
@@ -59,7 +59,7 @@ def worst_mistakes(
 
 
 def _most_certain(
-    classifier: TextClassifier, corpus: Corpus, decided: Array, scores: Array, n: int
+    classifier: TextClassifier, corpus: Corpus, decided: Array, scores: FloatArray, n: int
 ) -> Iterator[tuple[int, int]]:
     """Document and category of wrong decisions.
 
@@ -362,7 +362,7 @@ def _corpus_facts(corpus: Corpus) -> tuple[Fact, ...]:
 
 
 def _curves(
-    truth: Array, decisions: Array, scores: Array, categories: tuple[str, ...], sizes: Array
+    truth: Array, decisions: Array, scores: FloatArray, categories: tuple[str, ...], sizes: Array
 ) -> tuple[dict[str, PrecisionRecallCurve], dict[str, tuple[float, float]]]:
     """Draw precision-recall curves of all decisions and of the largest categories.
 
@@ -383,7 +383,7 @@ def _curves(
     return curves, decided
 
 
-def _reliability(truth: Array, scores: Array) -> dict[str, ReliabilityCurve]:
+def _reliability(truth: Array, scores: FloatArray) -> dict[str, ReliabilityCurve]:
     return {
         "all categories": reliability_curve(truth, scores),
         "top label": top_label_curve(truth, scores),

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.errors import DataError
 from bayesift.report.content import CategoryWords, WordWeight
 
@@ -59,7 +59,7 @@ def top_terms(classifier: TextClassifier, k: int = 10) -> list[CategoryWords]:
 
 
 def _largest(
-    names: list[str], weights: Array, deviations: Array | None, inclusion: Array | None, k: int
+    names: list[str], weights: Array, deviations: FloatArray | None, inclusion: Array | None, k: int
 ) -> tuple[WordWeight, ...]:
     order = np.argsort(-weights, kind="stable")[:k]
     more = (deviations, inclusion)
@@ -79,7 +79,7 @@ def _deviations(model: Any, row: int) -> Array | None:
     if not hasattr(model, "coef_variance_"):
         return None
     variances = model.coef_variance_[[min(row, model.coef_variance_.shape[0] - 1)]]
-    deviations: Array = np.sqrt(variances.toarray()[0])
+    deviations: FloatArray = np.sqrt(variances.toarray()[0])
     return deviations
 
 
@@ -87,7 +87,9 @@ def _inclusion(model: Any, row: int) -> Array | None:
     """Return the probabilities that words matter to a category."""
     if not hasattr(model, "inclusion_"):
         return None
-    probabilities: Array = model.inclusion_[[min(row, model.inclusion_.shape[0] - 1)]].toarray()[0]
+    probabilities: FloatArray = model.inclusion_[
+        [min(row, model.inclusion_.shape[0] - 1)]
+    ].toarray()[0]
     return probabilities
 
 
@@ -127,7 +129,7 @@ def _second_class(estimator: Any, n_terms: int) -> Array:
     return positive
 
 
-def _against_rest(probabilities: Array, priors: Array) -> Iterator[Array]:
+def _against_rest(probabilities: FloatArray, priors: Array) -> Iterator[Array]:
     """Each class against all others taken together, weighted by their priors."""
     joint = probabilities * priors[:, np.newaxis]
     together = joint.sum(axis=0)
@@ -139,7 +141,7 @@ def _against_rest(probabilities: Array, priors: Array) -> Iterator[Array]:
         yield _weights(probabilities[c], log_odds)
 
 
-def _weights(probabilities: Array, log_odds: Array) -> Array:
+def _weights(probabilities: FloatArray, log_odds: Array) -> Array:
     # A word that is impossible everywhere has no log odds and weight 0.
     finite = np.nan_to_num(np.clip(log_odds, -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS))
     weights: Array = np.sqrt(probabilities) * finite

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.kernels.products import times, transposed_times
 from bayesift.models.linear.links import Link, log_likelihoods
 from bayesift.spark.counting import DocumentColumns, indicator_of_labels
@@ -37,8 +37,8 @@ _BLOCK = pa.schema(
 class RowBlock:
     """Some of the documents: rows are documents x terms, labels documents x categories (0 or 1)."""
 
-    rows: sparse.csr_array
-    labels: sparse.csr_array
+    rows: SparseRows
+    labels: SparseRows
 
     def to_batch(self) -> pa.RecordBatch:
         """Return the block as one row of a batch."""
@@ -105,7 +105,7 @@ class LossSums(NamedTuple):
     weights, the Hessians are diagonals or packed parts, concatenated.
     """
 
-    losses: Array
+    losses: FloatArray
     gradients: Array
     hessians: Array
 
@@ -155,7 +155,7 @@ class LossEvaluator:
     """
 
     link: Link
-    weights: Array
+    weights: FloatArray
     models: list[int]
     n_categories: int
     diagonal: bool = False
@@ -200,7 +200,9 @@ class LossEvaluator:
         return LossSums(-logarithms.sum(axis=0), -gradients, hessians)
 
 
-def secant_curvatures(link: Link, margins: Array, derivatives: Array, curvatures: Array) -> Array:
+def secant_curvatures(
+    link: Link, margins: FloatArray, derivatives: FloatArray, curvatures: FloatArray
+) -> Array:
     """Curvatures; for margins below 0 their mean between the margin and 0, which a step may cross.
 
     For the logit link this is Jaakkola & Jordan's bound, tanh(t/2) / (2t).
@@ -210,7 +212,7 @@ def secant_curvatures(link: Link, margins: Array, derivatives: Array, curvatures
     return np.where(far, (derivatives - at_zero) / np.where(far, -margins, 1.0), curvatures)
 
 
-def _sums_by_term(rows: sparse.csr_array, values: Array, factors: Array) -> Array:
+def _sums_by_term(rows: SparseRows, values: FloatArray, factors: FloatArray) -> Array:
     """X' factors and the sums of the factors, with these values as the entries of X."""
     sums = np.empty((rows.shape[1] + 1, factors.shape[1]))
     transposed_times(rows.indptr, rows.indices, values, factors, sums[:-1])

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.datasets.loading import describe_damage
 from bayesift.datasets.rows import MAX_CHARACTERS
 from bayesift.models.naive_bayes.language_models import CategoryCounts
@@ -118,7 +118,7 @@ def _tidied(lists: pa.LargeListArray) -> pa.LargeListArray:
     )
 
 
-def indicator_of_labels(labels: pa.LargeListArray, categories: pa.Array) -> sparse.csr_array:
+def indicator_of_labels(labels: pa.LargeListArray, categories: pa.Array) -> SparseRows:
     """Documents x categories, 1 where the document has the category.
 
     Names that are not listed are left out.
@@ -225,7 +225,7 @@ def _category_rows(names: pa.LargeStringArray) -> pa.Table:
     return _survey_rows(CATEGORY, counted.field("values"), numbers, numbers)
 
 
-def _total_rows(totals: Array) -> pa.Table:
+def _total_rows(totals: IntArray) -> pa.Table:
     return _survey_rows(TOTAL, pa.array([DOCUMENTS, UNLIKE_ONE, UNREADABLE]), totals, totals)
 
 
@@ -270,7 +270,7 @@ class PairCounter:
 PAIR_SCHEMA = "category int, term int, documents double, weight double, squares double"
 
 
-def _pair_rows(counted: CategoryCounts, squares: Array) -> pa.Table:
+def _pair_rows(counted: CategoryCounts, squares: FloatArray) -> pa.Table:
     seen = np.flatnonzero(counted.term_documents)
     owners = np.repeat(np.arange(counted.counts.shape[0]), np.diff(counted.counts.indptr))
     sizes, nothing = counted.category_documents, np.zeros(len(counted.category_documents))

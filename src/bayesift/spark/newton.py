@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.kernels.linear import L1, L2, MODE
 from bayesift.kernels.newton_steps import complete_gram, gram, minimise_model
 from bayesift.models.linear.problem import Solution
@@ -45,7 +45,7 @@ _RIDGE = 1e-6  # of the diagonal: Hessians are sent in single precision
 
 
 def minimise_by_newton(
-    oracle: LossOracle, weights: Array, penalty: Penalty, rule: DescentLimits
+    oracle: LossOracle, weights: FloatArray, penalty: Penalty, rule: DescentLimits
 ) -> tuple[list[Solution], Array]:
     """Find the modes of all models, and bounds of what is left to gain.
 
@@ -78,7 +78,7 @@ class _SetNewton:
     """Models: weights (weights x models, intercepts last), working sets and their Hessians."""
 
     def __init__(
-        self, oracle: LossOracle, weights: Array, penalty: Penalty, rule: DescentLimits
+        self, oracle: LossOracle, weights: FloatArray, penalty: Penalty, rule: DescentLimits
     ) -> None:
         self.oracle, self.penalty, self.rule = oracle, penalty, rule
         self.weights, n_models = weights.copy(), weights.shape[1]
@@ -127,7 +127,7 @@ class _SetNewton:
 
     def _search(
         self,
-        columns: Array,
+        columns: IntArray,
         trial: Callable[[Array, Array], Array],
         expected: Callable[[Array, Array, Array], Array],
         evaluate: Callable[[Array, Array], LossGradient],
@@ -163,7 +163,7 @@ class _SetNewton:
         self.active[columns[~found.accepted]] = False
         self._record(columns)
 
-    def _record(self, columns: Array) -> None:
+    def _record(self, columns: IntArray) -> None:
         """Record the objectives of models that made a step.
 
         A model that has converged or gains no more ends.
@@ -189,7 +189,7 @@ class _SetNewton:
             for weights, trace, met in zip(self.weights.T, self.traces, converged, strict=True)
         ]
 
-    def _direction(self, c: int, subgradient: Array, direction: Array) -> float:
+    def _direction(self, c: int, subgradient: Array, direction: FloatArray) -> float:
         """Write the step of a model; returns the change of the objective to first order."""
         chosen = self.sets[c]
         hessian = unpacked_gram(self.hessians[c], len(chosen))
@@ -226,11 +226,11 @@ class _SetNewton:
         return min(float(gradient @ direction + there - here), 0.0)
 
     @staticmethod
-    def _cost(penalty: Array, weights: Array) -> float:
+    def _cost(penalty: FloatArray, weights: FloatArray) -> float:
         distance = weights - penalty[MODE]
         return float(penalty[L1] @ np.abs(distance) + 0.5 * penalty[L2] @ distance**2)
 
-    def _select_sets(self, columns: Array, ahead: Array | None = None) -> None:
+    def _select_sets(self, columns: IntArray, ahead: Array | None = None) -> None:
         """Select the sets of models: weights off their modes, and others of the largest gain."""
         penalty, start = self.penalty.select(columns), select(self.weights, columns)
         subgradients = penalty.subgradient(start, select(self.gradients, columns))[:-1]
@@ -250,7 +250,7 @@ class _SetNewton:
                 self.large[c] = True
             self.sets[c] = np.sort(np.concatenate([off, steep])[:LARGEST_SET])
 
-    def _evaluate(self, weights: Array, models: Array) -> LossGradient:
+    def _evaluate(self, weights: FloatArray, models: Array) -> LossGradient:
         sets = [WeightedSet(self.sets[c], bool(self.cautious[c])) for c in models]
         losses, gradients, hessians = self.oracle.loss_and_hessians(weights, models.tolist(), sets)
         self._count()
@@ -259,7 +259,7 @@ class _SetNewton:
         return losses, gradients
 
 
-def packed_gram(rows: sparse.csr_array, terms: Array, curvatures: Array) -> Array:
+def packed_gram(rows: SparseRows, terms: IntArray, curvatures: FloatArray) -> Array:
     """Return the lower half of X' H X of some terms and a column of ones, row by row."""
     size = len(terms)
     places = np.full(rows.shape[1], size, dtype=np.int32)
@@ -276,11 +276,11 @@ def packed_gram(rows: sparse.csr_array, terms: Array, curvatures: Array) -> Arra
         sums,
         curvatures.sum(),
     )
-    packed: Array = whole[np.tri(size + 1, dtype=bool)]
+    packed: FloatArray = whole[np.tri(size + 1, dtype=bool)]
     return packed
 
 
-def unpacked_gram(packed: Array, size: int) -> Array:
+def unpacked_gram(packed: FloatArray, size: int) -> Array:
     """Return the matrix of `packed_gram` for this number of terms; its upper half is 0."""
     half = np.tri(size + 1, dtype=bool)
     matrix = np.zeros(half.shape)

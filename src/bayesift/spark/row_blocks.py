@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.linear import L2, LOWER, MODE, UPPER
 from bayesift.models.linear import SparseBayesClassifier
@@ -59,7 +59,7 @@ class Totals:
 
     n_documents: int
     positives: Array
-    squares: Array
+    squares: FloatArray
 
 
 class RowBlocks:
@@ -86,7 +86,7 @@ class RowBlocks:
         assert row is not None
         return int(row[0] or 0), int(row[1] or 0), int(row[2])
 
-    def collect(self) -> tuple[sparse.csr_array, sparse.csr_array]:
+    def collect(self) -> tuple[SparseRows, SparseRows]:
         """All documents in this process, in the order of the DataFrame: vectors and labels."""
         blocks = [
             RowBlock.of(row, self.n_terms, self.n_categories)
@@ -107,7 +107,7 @@ class RowBlocks:
 
 
 def blocks_of(
-    spark: SparkSession, X: sparse.csr_array, labels: sparse.csr_array, *, n_blocks: int
+    spark: SparkSession, X: SparseRows, labels: SparseRows, *, n_blocks: int
 ) -> DataFrame:
     """Vectors and labels of this process as a DataFrame of blocks, one per partition."""
     edges = pairwise(np.linspace(0, X.shape[0], n_blocks + 1).astype(int))
@@ -183,19 +183,19 @@ class _BlockOracle:
     n_parts: int
     link: Link
     models: list[int]
-    intercept: Array
+    intercept: FloatArray
 
-    def loss_and_gradient(self, weights: Array, models: list[int]) -> LossGradient:
+    def loss_and_gradient(self, weights: FloatArray, models: list[int]) -> LossGradient:
         """Losses and gradients."""
         return self._evaluate(weights, models)[:2]
 
-    def hessian_diagonal(self, weights: Array, models: list[int]) -> Array:
+    def hessian_diagonal(self, weights: FloatArray, models: list[int]) -> Array:
         """Return the diagonals of the Hessians."""
         parts = self._evaluate(weights, models, diagonal=True)[2]
         return np.hstack([part.reshape(len(weights), -1) for part in parts]).astype(np.float64)
 
     def loss_and_hessians(
-        self, weights: Array, models: list[int], sets: list[WeightedSet]
+        self, weights: FloatArray, models: list[int], sets: list[WeightedSet]
     ) -> tuple[Array, Array, list[Array]]:
         """Losses, gradients and the Hessians of working sets."""
         losses, gradients, parts = self._evaluate(weights, models, sets=sets)
@@ -204,7 +204,7 @@ class _BlockOracle:
 
     def _evaluate(
         self,
-        weights: Array,
+        weights: FloatArray,
         models: list[int],
         *,
         diagonal: bool = False,

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from scipy import sparse
 from sklearn.base import clone
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.classifier.inputs import LabelForm
 from bayesift.errors import DataError
 from bayesift.features import SCORES, TermTables
@@ -200,7 +200,7 @@ class PairCounts:
         margins = self.sizes, self.term_weights, self.term_documents, self.n_documents
         return CategoryCounts(self._matrix(self.weight), self.documents, *margins)
 
-    def taking(self, terms: Array) -> PairCounts:
+    def taking(self, terms: IntArray) -> PairCounts:
         """Return the counts of these terms only, ascending columns."""
         place = np.full(len(self.term_documents), -1, dtype=np.int32)
         place[terms] = np.arange(len(terms), dtype=np.int32)
@@ -214,7 +214,7 @@ class PairCounts:
         margins = (self.term_documents[terms], self.term_weights[terms], self.term_squares[terms])
         return PairCounts(*pairs, self.sizes, *margins, self.n_documents)
 
-    def _matrix(self, values: Array) -> sparse.csr_array:
+    def _matrix(self, values: FloatArray) -> SparseRows:
         shape = len(self.sizes), len(self.term_documents)
         indptr = np.searchsorted(self.category, np.arange(shape[0] + 1)).astype(np.int32)
         return sparse.csr_array((values, self.term.astype(np.int32), indptr), shape=shape)
@@ -239,7 +239,7 @@ class TermScores:
 
     terms: list[str]
     categories: tuple[str, ...]
-    scores: Array
+    scores: FloatArray
     tables: TermTables
 
 

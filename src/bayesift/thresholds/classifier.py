@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.errors import DataError
 from bayesift.folds import deal_folds
 from bayesift.state import storable
@@ -184,11 +184,11 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         labels: Array = self.classes_[self.choose(scores)]
         return labels
 
-    def choose(self, scores: Array) -> Array:
+    def choose(self, scores: FloatArray) -> Array:
         """Return the index in `classes_` of the class predicted by these decision scores."""
         if self._binary:
             return self.rule_.decide(scores)[:, 0].astype(np.intp)
-        chosen: Array = np.argmax(scores - self.rule_.thresholds_for(scores), axis=1)
+        chosen: IntArray = np.argmax(scores - self.rule_.thresholds_for(scores), axis=1)
         return chosen
 
     @available_if(_has_probabilities)
@@ -202,10 +202,10 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self._score(self.estimator_, X)
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> FloatArray:
         """Scores minus thresholds; a vector for two classes."""
         scores = self.decision_scores(X)
-        margins: Array = scores - self.rule_.thresholds_for(scores)
+        margins: FloatArray = scores - self.rule_.thresholds_for(scores)
         return margins[:, 0] if self._binary else margins
 
     @property
@@ -337,7 +337,7 @@ def category_scores(estimator: Any, X: Any, method: str, *, n_categories: int) -
     return scores
 
 
-def _positive(probabilities: Array, classes: Array) -> Array:
+def _positive(probabilities: FloatArray, classes: Array) -> Array:
     """Return the probability of class 1; 0 when the category was never seen."""
     column: Array = probabilities[:, np.asarray(classes) == 1].sum(axis=1)
     return column

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.ranking import best_cuts
 from bayesift.thresholds.rules import (
     ThresholdRule,
@@ -50,7 +50,7 @@ class Ranking:
     each rank, and whether it belongs to the category.
     """
 
-    scores: Array
+    scores: FloatArray
     rows: Array
     positive: Array
     n_documents: int
@@ -74,7 +74,7 @@ class Ranking:
     def highest(self, weights: Array | None = None) -> Array:
         """Return the highest score of each category among the documents of positive weight."""
         first = 0 if weights is None else np.argmax(weights[self.rows] > 0, axis=1)
-        scores: Array = self.scores[np.arange(len(self.scores)), first]
+        scores: FloatArray = self.scores[np.arange(len(self.scores)), first]
         return scores
 
     def pooled(self) -> Ranking:

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.errors import DataError
 
 
@@ -163,7 +163,7 @@ def labelled_scores(Y: Any, scores: Any) -> tuple[Array, Array]:
     return positive, checked
 
 
-def n_categories_of(Y: Any, scores: Array | None) -> int:
+def n_categories_of(Y: Any, scores: FloatArray | None) -> int:
     """Return the number of categories, by the scores or else by the labels."""
     shape = np.shape(Y) if scores is None else scores.shape
     return int(shape[1]) if len(shape) > 1 else 1
@@ -223,7 +223,7 @@ class RCut(ThresholdRule):
         return decisions
 
     @staticmethod
-    def _best_t(positive: Array, scores: Array) -> int:
+    def _best_t(positive: Array, scores: FloatArray) -> int:
         by_rank = np.take_along_axis(positive, _first(scores, axis=1), axis=1).sum(axis=0)[:-1]
         t = np.arange(1, scores.shape[1])
         return int(t[np.argmax(2 * np.cumsum(by_rank) / (t * len(scores) + positive.sum()))])
@@ -300,7 +300,7 @@ class PCut(ThresholdRule):
         return checked, np.minimum(wanted, len(checked))
 
 
-def _first(scores: Array, *, axis: int) -> Array:
+def _first(scores: FloatArray, *, axis: int) -> Array:
     """Positions by falling score, earlier ones first among equals."""
     return np.argsort(-scores, axis=axis, kind="stable")
 

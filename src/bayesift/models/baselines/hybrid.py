@@ -152,7 +152,7 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
         if not 0 < self.keep <= 1:
             raise ValueError(f"keep must be above 0 and at most 1, got {self.keep!r}")
 
-    def _parts(self, rows: sparse.csr_array, Y: sparse.csr_array, weights: Array) -> list[Planes]:
+    def _parts(self, rows: SparseRows, Y: SparseRows, weights: FloatArray) -> list[Planes]:
         """Return the hyperplanes of both models, cut down and scaled."""
         first = NaiveBayesClassifier() if self.first is None else clone(self.first)
         machine = LinearSVM(C=self.C, loss=self.loss, dual=self.dual, tol=self.tol)
@@ -167,7 +167,7 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
         ]
 
     def _held_out(
-        self, rows: sparse.csr_array, Y: sparse.csr_array, weights: Array
+        self, rows: SparseRows, Y: SparseRows, weights: FloatArray
     ) -> tuple[Array, Array]:
         """Labels of documents held out, and their scores by both models."""
         scores, held_out = np.zeros((2, *Y.shape)), np.zeros(Y.shape[0], dtype=bool)
@@ -210,7 +210,7 @@ def hyperplanes_of(model: Any) -> Planes:
     return weights, np.asarray(model.intercept_)
 
 
-def heaviest(weights: Array, keep: float) -> Array:
+def heaviest(weights: FloatArray, keep: float) -> Array:
     """Weights without the lightest ones of each row; a share `keep` of the columns stays."""
     n_dropped = weights.shape[1] - max(1, round(keep * weights.shape[1]))
     if n_dropped <= 0:
@@ -221,7 +221,7 @@ def heaviest(weights: Array, keep: float) -> Array:
     return kept
 
 
-def _fitted(model: Any, rows: sparse.csr_array, Y: sparse.csr_array, weights: Array) -> Planes:
+def _fitted(model: Any, rows: SparseRows, Y: SparseRows, weights: FloatArray) -> Planes:
     """Return the hyperplanes of a model, fitted to all categories at once where it can."""
     if hasattr(model, "fit_checked"):
         members = sparse.csr_array(Y.T)
@@ -238,7 +238,7 @@ def _fitted(model: Any, rows: sparse.csr_array, Y: sparse.csr_array, weights: Ar
     )
 
 
-def _scaled(weights: Array, intercepts: Array, *, keep: float, bias: bool) -> Planes:
+def _scaled(weights: FloatArray, intercepts: FloatArray, *, keep: float, bias: bool) -> Planes:
     kept = heaviest(np.asarray(weights), keep)
     sums = np.abs(kept).sum(axis=1)
     sums[sums == 0] = 1.0
@@ -250,7 +250,7 @@ def _mixed(first: Array, second: Array, alpha: float) -> Array:
     return mixed
 
 
-def _quality(truth: Array, scores: Array, multilabel: bool) -> float:
+def _quality(truth: Array, scores: FloatArray, multilabel: bool) -> float:
     from sklearn.metrics import average_precision_score
 
     if multilabel:
@@ -261,7 +261,7 @@ def _quality(truth: Array, scores: Array, multilabel: bool) -> float:
     return float(np.mean(truth[np.arange(len(truth)), np.argmax(scores, axis=1)]))
 
 
-def _likeliest(truth: Array, scores: Array) -> tuple[Array, Array]:
+def _likeliest(truth: Array, scores: FloatArray) -> tuple[Array, Array]:
     """Return the shares that a search tried, ascending, and the mean log-likelihood at each."""
     tried: dict[float, float] = {}
 
@@ -276,7 +276,7 @@ def _likeliest(truth: Array, scores: Array) -> tuple[Array, Array]:
     return alphas, np.array([tried[alpha] for alpha in alphas.tolist()])
 
 
-def _log_likelihood(truth: Array, scores: Array) -> float:
+def _log_likelihood(truth: Array, scores: FloatArray) -> float:
     """Return the mean log-likelihood of labels by the best lines from scores to log odds."""
     from sklearn.linear_model import LogisticRegression
 
@@ -293,6 +293,6 @@ def _log_likelihood(truth: Array, scores: Array) -> float:
     return total / truth.size
 
 
-def _middle_of_best(alphas: Array, scores: Array) -> float:
+def _middle_of_best(alphas: Array, scores: FloatArray) -> float:
     best = np.flatnonzero(scores >= scores.max() - 1e-12)
     return float(alphas[best[len(best) // 2]])

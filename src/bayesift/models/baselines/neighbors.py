@@ -14,7 +14,7 @@ from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array, FloatArray, SparseRows
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.ranking import nearest_rows
 from bayesift.models.base import (
@@ -30,9 +30,9 @@ from bayesift.validation import Targets, TermTagsMixin, check_terms
 _BLOCK_VALUES = 4_000_000  # distances in memory at a time
 
 
-def squared_distances(points: Array, others: Array) -> Array:
+def squared_distances(points: FloatArray, others: Array) -> Array:
     """Squared Euclidean distances by one matrix product, none below 0."""
-    distances: Array = points @ others.T
+    distances: FloatArray = points @ others.T
     distances *= -2.0
     distances += np.sum(points**2, axis=1)[:, np.newaxis]
     distances += np.sum(others**2, axis=1)
@@ -40,7 +40,7 @@ def squared_distances(points: Array, others: Array) -> Array:
     return distances
 
 
-def nearest_points(points: Array, others: Array, n_neighbors: int) -> tuple[Array, Array]:
+def nearest_points(points: FloatArray, others: Array, n_neighbors: int) -> tuple[Array, Array]:
     """Find the nearest of `others` for each point, and their squared distances.
 
     Ties go to the earlier.
@@ -72,24 +72,24 @@ def _distinct_rows(rows: Array) -> tuple[Array, Any]:
     return rows[np.sort(first)], ranks[inverse.ravel()]
 
 
-def _lowest(values: Array, k: int) -> Array:
+def _lowest(values: FloatArray, k: int) -> Array:
     """Return the columns of the k lowest values of each row; ties go to the earlier."""
     kth = np.partition(values, k - 1, axis=1)[:, [k - 1]]
     below, equal = values < kth, values == kth
     n_missing = k - np.count_nonzero(below, axis=1, keepdims=True)
     chosen = below | (equal & (np.cumsum(equal, axis=1, dtype=np.int32) <= n_missing))
-    columns: Array = np.nonzero(chosen)[1].reshape(len(values), k)
+    columns: IntArray = np.nonzero(chosen)[1].reshape(len(values), k)
     return columns
 
 
-def weighted_votes(neighbors: Array, weights: Array, members: sparse.csr_array) -> Array:
+def weighted_votes(neighbors: IntArray, weights: FloatArray, members: SparseRows) -> Array:
     """Return the sum of the neighbours' weights in each category, documents x categories.
 
     `members` has a row per document.
     """
     n_documents, k = neighbors.shape
     shape, indptr = (n_documents, members.shape[0]), np.arange(n_documents + 1) * k
-    sums: Array = (
+    sums: FloatArray = (
         sparse.csr_array((weights.ravel(), neighbors.ravel(), indptr), shape=shape) @ members
     ).toarray()
     return sums
@@ -131,8 +131,8 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
 
     classes_: Array
     multilabel_: bool
-    _documents: sparse.csr_array
-    _members: sparse.csr_array
+    _documents: SparseRows
+    _members: SparseRows
 
     def __init__(self, *, n_neighbors: int = 45, prior: float = 1.0) -> None:
         self.n_neighbors = n_neighbors
@@ -190,7 +190,7 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
         )  # fmt: skip
         return found, cosines
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> FloatArray:
         """Return the share of each category in the votes, documents x categories."""
         return self._votes(self._normalised(X))
 
@@ -202,7 +202,7 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
         votes /= weights.sum(axis=1, keepdims=True) + self.prior
         return votes
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
         return np.log(self.predict_proba(X))
 
@@ -214,7 +214,7 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
         classes: Array = self.classes_[np.argmax(votes, axis=1)]
         return classes
 
-    def contributions(self, X: Any, category: Any) -> tuple[sparse.csr_array, Array]:
+    def contributions(self, X: Any, category: Any) -> tuple[SparseRows, Array]:
         """Return what terms add to a probability through neighbours, and what the prior adds."""
         places = np.flatnonzero(self.classes_ == category)
         if len(places) != 1:
@@ -240,13 +240,13 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
         self.n_features_in_ = documents.shape[1]
         self._remember(documents, members)
 
-    def _remember(self, documents: sparse.csr_array, members: sparse.csr_array) -> None:
+    def _remember(self, documents: SparseRows, members: SparseRows) -> None:
         self._documents, self._members = documents, members.astype(np.float64)
         self._by_term = sparse.csc_array(documents)
 
     def _shares(self) -> Array:
         n_documents = self._members.shape[0]
-        shares: Array = (self._members.sum(axis=0) + 0.5) / (n_documents + 1.0)
+        shares: FloatArray = (self._members.sum(axis=0) + 0.5) / (n_documents + 1.0)
         return shares if self.multilabel_ else shares / shares.sum()
 
 
@@ -303,7 +303,7 @@ class RocchioClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseE
         return self._set_hyperplanes(targets, prototypes, np.zeros(prototypes.shape[0]))
 
     def _prototypes(
-        self, rows: sparse.csr_array, members: sparse.csr_array, weights: Array
+        self, rows: SparseRows, members: SparseRows, weights: FloatArray
     ) -> Iterator[Array]:
         """Yield the prototypes of a few categories at a time."""
         from sklearn.preprocessing import normalize

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array, FloatArray, SparseRows
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.models.base import (
     LinearScoresMixin,
     Row,
@@ -130,7 +130,7 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(f"loss must be one of {', '.join(_MAX_ITER)}, got {self.loss!r}")
 
     def _costs(
-        self, rows: sparse.csr_array, terms: list[Array] | None, weights: Array, n_models: int
+        self, rows: SparseRows, terms: list[Array] | None, weights: FloatArray, n_models: int
     ) -> Array:
         """Return the cost of documents inside and outside of each category, 2 x categories."""
         if self.C != "scale":
@@ -141,17 +141,17 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
             (2, n_models if terms is None else 1),
         )
 
-    def _by_blocks(self, rows: sparse.csr_array, n_models: int) -> bool:
+    def _by_blocks(self, rows: SparseRows, n_models: int) -> bool:
         dual = rows.shape[1] > rows.shape[0] if self.dual == "auto" else self.dual
         return bool(dual) and self.loss == "squared_hinge" and rows.nnz * n_models >= _LARGE
 
     def _hyperplane(
         self,
-        rows: sparse.csr_array,
-        members: sparse.csr_array,
-        importance: Array,
+        rows: SparseRows,
+        members: SparseRows,
+        importance: FloatArray,
         costs: Array,
-        terms: Array | None,
+        terms: IntArray | None,
     ) -> tuple[Row, float]:
         """Find the hyperplane of one category, by liblinear."""
         from sklearn.svm import LinearSVC
@@ -202,7 +202,7 @@ def one_category(members: Array) -> Targets:
     return Targets(row, np.arange(1), multilabel=True)
 
 
-def _spread(values: Array, columns: Array, n_columns: int) -> Array:
+def _spread(values: FloatArray, columns: IntArray, n_columns: int) -> Array:
     """Return a row with values in some columns and 0 elsewhere."""
     row = np.zeros(n_columns)
     row[columns] = values
@@ -215,15 +215,15 @@ def check_cost(C: Any) -> None:
         raise ValueError(f"C must be 'scale' or a number above 0, got {C!r}")
 
 
-def scaled_cost(squares: Array, weights: Array | None = None) -> float:
+def scaled_cost(squares: FloatArray, weights: FloatArray | None = None) -> float:
     """One over the mean squared distance of documents from the origin; 1 where all are 0."""
     mean = float(np.average(squares, weights=weights))
     return 1.0 / mean if mean > 0 else 1.0
 
 
-def squared_lengths(rows: sparse.csr_array) -> Array:
+def squared_lengths(rows: SparseRows) -> Array:
     """Return the squared length of every document."""
-    squares: Array = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    squares: FloatArray = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
     return squares
 
 
@@ -412,7 +412,7 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
         self.machines_ = for_each_model(learn, members.shape[0], self.n_jobs)
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> FloatArray:
         """Margins, documents x models; one dimension for two classes."""
         check_is_fitted(self)
         rows = check_terms(self, X, reset=False)
@@ -431,7 +431,7 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
         ]
         return classes
 
-    def _values(self, rows: sparse.csr_array, others: sparse.csr_array) -> Array:
+    def _values(self, rows: SparseRows, others: SparseRows) -> Array:
         """Kernel values, rows x others."""
         values, across = np.empty((rows.shape[0], others.shape[0])), sparse.csc_array(others.T)
         lengths, other_lengths = squared_lengths(rows), squared_lengths(others)
@@ -447,7 +447,7 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
                 np.exp(part, out=part)
         return values
 
-    def _shared_margins(self, rows: sparse.csr_array) -> Array:
+    def _shared_margins(self, rows: SparseRows) -> Array:
         """Margins of all models by the same kernel values, a block of documents at a time."""
         assert self._documents is not None
         weights = np.zeros((self._documents.shape[0], len(self.machines_)))
@@ -462,14 +462,14 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
             margins[block] = self._values(rows[block], self._documents) @ weights + constants
         return margins
 
-    def _separate_margins(self, rows: sparse.csr_array) -> Array:
+    def _separate_margins(self, rows: SparseRows) -> Array:
         """Margins of models with terms of their own."""
         columns = sparse.csc_array(rows)
 
         def score(c: int) -> Array:
             if self.machines_[c] is None:
                 return np.full(columns.shape[0], self._constants[c])
-            margins: Array = self.machines_[c].decision_function(self._part(columns, c))
+            margins: FloatArray = self.machines_[c].decision_function(self._part(columns, c))
             return margins
 
         return np.column_stack(for_each_model(score, len(self.machines_), self.n_jobs))

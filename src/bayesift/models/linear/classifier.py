@@ -53,24 +53,24 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
     solutions_: list[Solution]
     posteriors_: Any  # a list of `WeightPosterior`, with posterior="normal"
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> FloatArray:
         """P(c | d), documents x categories; at the mode of the weights."""
         scores = self._scores(X)
         if self.multilabel_:
             return probabilities(link_of(self.link), scores)
         return np.exp(self._log_proba(scores))
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
         return self._log_proba(self._scores(X))
 
-    def predict_proba_integrated(self, X: Any) -> Array:
+    def predict_proba_integrated(self, X: Any) -> FloatArray:
         """P(c | d) averaged over the posterior of the weights: less extreme than at the mode."""
         scores, deviations = self._scores(X), self._deviations(X)
         moderated = scores / np.sqrt(1.0 + link_of(self.link).moderation * deviations**2)
         return np.exp(self._log_proba(moderated))
 
-    def score_std(self, X: Any) -> Array:
+    def score_std(self, X: Any) -> FloatArray:
         """Return the standard deviation of each score, shaped as `decision_function`."""
         deviations = self._deviations(X)
         return deviations[:, 0] if self._is_binary() else deviations
@@ -87,7 +87,7 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
         ends = np.exp(self._log_proba(low)), np.exp(self._log_proba(high))
         return np.minimum(*ends), np.maximum(*ends)
 
-    def contribution_std(self, X: Any, category: Any) -> sparse.csr_array:
+    def contribution_std(self, X: Any, category: Any) -> SparseRows:
         """Return the standard deviations of `contributions(X, category)`, documents x terms."""
         self._check_has_posterior()
         X = check_terms(self, X, reset=False)
@@ -130,13 +130,13 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
         elif hasattr(self, "posteriors_"):
             del self.posteriors_, self.coef_variance_, self.intercept_variance_
 
-    def _deviations(self, X: Any) -> Array:
+    def _deviations(self, X: Any) -> FloatArray:
         self._check_has_posterior()
         columns = sparse.csc_array(check_terms(self, X, reset=False))
         variances = np.column_stack(
             [posterior.score_variances(columns) for posterior in self.posteriors_]
         )
-        deviations: Array = np.sqrt(variances)
+        deviations: FloatArray = np.sqrt(variances)
         return deviations
 
     def _check_has_posterior(self) -> None:
@@ -146,11 +146,11 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
                 "the model was fitted without its posterior; fit it with posterior='normal'"
             )
 
-    def _log_potentials(self, scores: Array) -> Array:
+    def _log_potentials(self, scores: FloatArray) -> Array:
         """Unnormalised log probabilities of the classes."""
         return scores if self.softmax_ else log_likelihoods(link_of(self.link), scores)[0]
 
-    def _log_proba(self, scores: Array) -> Array:
+    def _log_proba(self, scores: FloatArray) -> FloatArray:
         if self._is_binary():
             return self._log_potentials(scores * [[-1.0, 1.0]])
         logarithms = self._log_potentials(scores)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.kernels.products import is_small, times, transposed_times
 from bayesift.threads import computed_once
 
@@ -20,7 +20,7 @@ _FULL = 0.95  # of the rows have an entry in a dense column
 _FEWEST = 32  # dense columns that are worth a table of their own
 
 
-def dense_columns(rows: sparse.csr_array) -> Array:
+def dense_columns(rows: SparseRows) -> Array:
     """Return the columns with an entry in nearly all rows, if there are many; else none."""
     counts = np.bincount(rows.indices, minlength=rows.shape[1])
     found = np.flatnonzero(counts >= max(1.0, _FULL * rows.shape[0]))
@@ -36,7 +36,7 @@ class Design:
     dense : the columns to be multiplied by BLAS
     """
 
-    def __init__(self, rows: sparse.csr_array, dense: Array) -> None:
+    def __init__(self, rows: SparseRows, dense: FloatArray) -> None:
         self.shape, self.dense = rows.shape, dense
         self.sparse, self.table = rows, np.zeros((rows.shape[0], 0))
         if len(dense):
@@ -45,7 +45,7 @@ class Design:
             others[dense] = False
             self.sparse = _only(rows, others)
 
-    def times(self, weights: Array, out: Array) -> None:
+    def times(self, weights: FloatArray, out: Array) -> None:
         """Write X weights; weights of terms are the first rows, others are ignored."""
         if is_small(self.sparse.nnz, weights.shape[1]):
             out[:] = self.sparse @ weights[: self.shape[1]]
@@ -54,7 +54,7 @@ class Design:
         if len(self.dense):
             out += self.table @ weights[self.dense]
 
-    def transposed_times(self, values: Array, out: Array) -> None:
+    def transposed_times(self, values: FloatArray, out: Array) -> None:
         """Write X' values into the first rows of `out`."""
         if is_small(self.sparse.nnz, values.shape[1]):
             out[: self.shape[1]] = self._transposed @ values
@@ -68,10 +68,10 @@ class Design:
         return self.sparse.T
 
     @computed_once
-    def _squares(self) -> sparse.csr_array:
+    def _squares(self) -> SparseRows:
         return self.sparse.multiply(self.sparse).tocsr()
 
-    def squares_times(self, values: Array) -> Array:
+    def squares_times(self, values: FloatArray) -> Array:
         """Return the transposed product of the squares of all entries."""
         out: Array = self._squares.T @ values
         if len(self.dense):
@@ -79,7 +79,7 @@ class Design:
         return out
 
 
-def _only(rows: sparse.csr_array, kept: Array) -> sparse.csr_array:
+def _only(rows: SparseRows, kept: Array) -> SparseRows:
     """Return the matrix with the entries of these columns only, in the same shape."""
     chosen = kept[rows.indices]
     indptr = np.concatenate([[0], np.cumsum(chosen)])[rows.indptr].astype(np.int32)

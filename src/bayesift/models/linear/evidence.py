@@ -38,7 +38,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.special import erfcx, log_ndtr, log_softmax
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.products import times, transposed_times
 from bayesift.models.base import scores_of, stack_rows
 from bayesift.models.linear.links import log_likelihoods
@@ -108,7 +108,7 @@ def log_evidence(
 
 
 def _exact(
-    problem: LinearProblem, roots: Array, deviations: Array, terms: Array
+    problem: LinearProblem, roots: FloatArray, deviations: FloatArray, terms: IntArray
 ) -> tuple[float, float]:
     """Log |I + B| and h^1/2' (I + B)^-1 h^1/2; on the side of terms by Woodbury's identity."""
     used = problem.columns[:, terms] if len(terms) < problem.n_terms else problem.columns
@@ -130,7 +130,9 @@ def _exact(
     return 2.0 * float(np.sum(np.log(np.diagonal(factor)))), float(form)
 
 
-def _by_lanczos(problem: LinearProblem, roots: Array, deviations: Array) -> tuple[float, float]:
+def _by_lanczos(
+    problem: LinearProblem, roots: FloatArray, deviations: FloatArray
+) -> tuple[float, float]:
     """Estimate as `_exact`, with seven columns of random signs for the determinant."""
     rows, n_documents = problem.rows, len(roots)
     starts = np.empty((n_documents, _PROBES + 1))
@@ -139,7 +141,7 @@ def _by_lanczos(problem: LinearProblem, roots: Array, deviations: Array) -> tupl
     inner, outer = np.empty((problem.n_terms, _PROBES + 1)), np.empty_like(starts)
     left, variances = roots[:, np.newaxis], (deviations**2)[:, np.newaxis]
 
-    def one_and_b(vectors: Array) -> Array:
+    def one_and_b(vectors: FloatArray) -> Array:
         transposed_times(rows.indptr, rows.indices, rows.data, left * vectors, inner)
         np.multiply(inner, variances, out=inner)
         times(rows.indptr, rows.indices, rows.data, inner, outer)
@@ -162,15 +164,15 @@ class Spectrum:
     shares : the squared length of z that falls to each
     """
 
-    nodes: Array
-    shares: Array
+    nodes: FloatArray
+    shares: FloatArray
 
     def form(self, function: Callable[[Array], Array]) -> float:
         """Return the quadratic form z' f(A) z."""
         return float(self.shares @ function(self.nodes))
 
 
-def lanczos_spectra(product: Callable[[Array], Array], starts: Array) -> list[Spectrum]:
+def lanczos_spectra(product: Callable[[Array], Array], starts: FloatArray) -> list[Spectrum]:
     """Find the spectra of a positive definite matrix, one for each column of `starts`.
 
     Steps end when they hardly change z' log(A) z. The basis is not kept orthogonal: what rounding
@@ -199,7 +201,7 @@ def lanczos_spectra(product: Callable[[Array], Array], starts: Array) -> list[Sp
     return spectra
 
 
-def _spectra(diagonals: Array, sides: Array, sizes: Array) -> list[Spectrum]:
+def _spectra(diagonals: FloatArray, sides: Array, sizes: Array) -> list[Spectrum]:
     """Of tridiagonal matrices, one for each column."""
     found = []
     for column, size in enumerate(sizes):
@@ -220,10 +222,10 @@ class KinkIntegrals:
     rates : of the prior
     """
 
-    distances: Array
-    slopes: Array
-    curvatures: Array
-    rates: Array
+    distances: FloatArray
+    slopes: FloatArray
+    curvatures: FloatArray
+    rates: FloatArray
 
     @property
     def deviations(self) -> Array:
@@ -297,7 +299,7 @@ def softmax_log_evidence(
 
 
 def _class_height(
-    problem: LinearProblem, c: int, weights: Array, shares: Array
+    problem: LinearProblem, c: int, weights: FloatArray, shares: FloatArray
 ) -> tuple[float, Array]:
     """Return the log prior of a class at the mode, with integrals J for a Laplace prior.
 
@@ -325,7 +327,7 @@ def _class_height(
 class _SoftmaxHessian:
     """The Hessian of all classes in units of the prior, for its log determinant."""
 
-    def __init__(self, problem: LinearProblem, deviations: Array, shares: Array) -> None:
+    def __init__(self, problem: LinearProblem, deviations: FloatArray, shares: FloatArray) -> None:
         self.problem, self.deviations, self.shares = problem, deviations, shares
         self.free, self.precision, _ = problem.intercept
         self.common = 1.0 / len(deviations) if self.free and not self.precision else 0.0
@@ -367,7 +369,7 @@ class _SoftmaxHessian:
             model.ridge[-1] = 0.0
         random, total = np.random.default_rng(0), 0.0
 
-        def product(vectors: Array) -> Array:
+        def product(vectors: FloatArray) -> Array:
             vector = vectors.reshape(moves.shape)
             image = model.hessian_product(vector, shares)
             image[-1, : model.n_classes] += self.common * vector[-1, : model.n_classes].sum()

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from scipy.special import betaln
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.likelihoods import LOG_F, LOGIT, PROBIT, SQUARED_HINGE, evaluate
 from bayesift.models.base import named_or_given
 from bayesift.state import storable
@@ -147,7 +147,7 @@ def link_of(link: Any) -> Link:
     return found
 
 
-def log_likelihoods(link: Link, margins: Array) -> tuple[Array, Array, Array]:
+def log_likelihoods(link: Link, margins: FloatArray) -> tuple[Array, Array, Array]:
     """Return the log-likelihood of margins y f, its derivative and minus its second one."""
     if link.code == LOGIT:
         small = np.exp(-np.abs(margins))
@@ -168,6 +168,6 @@ def log_likelihoods(link: Link, margins: Array) -> tuple[Array, Array, Array]:
     return logarithms, derivatives, curvatures
 
 
-def probabilities(link: Link, scores: Array) -> Array:
+def probabilities(link: Link, scores: FloatArray) -> Array:
     """Probabilities psi of scores."""
     return np.exp(log_likelihoods(link, scores)[0])

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.products import transposed_times
 from bayesift.models.base import stack_rows
 from bayesift.models.linear.links import log_likelihoods
@@ -51,10 +51,10 @@ class Validation:
     chosen : the scale of each column
     """
 
-    scales: Array
-    losses: Array
-    errors: Array
-    chosen: Array
+    scales: FloatArray
+    losses: FloatArray
+    errors: FloatArray
+    chosen: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +64,9 @@ class ScaleChoice:
     With blocks of columns also a factor of the scale for each column.
     """
 
-    scales: Array
+    scales: FloatArray
     validation: Validation | None = None
-    factors: Array | None = None
+    factors: FloatArray | None = None
 
     def rescale(self, prior: Prior) -> Prior:
         """Return the prior with these scales."""
@@ -80,9 +80,9 @@ class Path:
     Scales are steps x models; each step has coefficients, models x terms.
     """
 
-    scales: Array
+    scales: FloatArray
     coefficients: list[Any]
-    intercepts: Array
+    intercepts: FloatArray
     converged: Array
 
     @property
@@ -96,7 +96,7 @@ class Path:
 def follow(
     problem: LinearProblem,
     solver: str,
-    scales: Array,
+    scales: FloatArray,
     n_jobs: int | None,
     progress: Progress | None = None,
 ) -> Path:
@@ -178,7 +178,7 @@ def column(scales: Any) -> Any:
     return float(values[0]) if np.all(values == values[0]) else values[:, np.newaxis]
 
 
-def rescaled(prior: Prior, scales: Array, factors: Array | None = None) -> Prior:
+def rescaled(prior: Prior, scales: FloatArray, factors: FloatArray | None = None) -> Prior:
     """Return a prior with one scale per model, and one factor of it per column."""
     return prior.rescaled(column(scales) if factors is None else column(scales) * factors)
 
@@ -300,7 +300,7 @@ def search_scales(
     return ScaleChoice(scale_of_each, Validation(scales, values, spreads, chosen))
 
 
-def _spread(n: int, places: list[int], *columns: Array) -> tuple[Array, Array, Array]:
+def _spread(n: int, places: list[int], *columns: IntArray) -> tuple[Array, Array, Array]:
     """Each column at its places, NaN elsewhere."""
     out = np.full((3, n), np.nan)
     out[:, places] = columns

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.special import expit, logsumexp, ndtri
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.problem import LinearProblem, Solution
@@ -43,11 +43,11 @@ class WeightPosterior:
         alone
     """
 
-    terms: Array
-    covariance: Array
+    terms: IntArray
+    covariance: FloatArray
 
     @property
-    def variances(self) -> Array:
+    def variances(self) -> FloatArray:
         """Variances of the weights of `terms` and, last, of the intercept."""
         return self.covariance if self.covariance.ndim == 1 else np.diagonal(self.covariance).copy()
 
@@ -67,23 +67,23 @@ class WeightPosterior:
         if np.any(self.variances < 0):
             raise DataError("the posterior has a negative variance")
 
-    def score_variances(self, X: sparse.csr_array) -> Array:
+    def score_variances(self, X: SparseRows) -> Array:
         """Return the variance of the score of each document."""
         part = sparse.csr_array(sparse.csc_array(X)[:, self.terms])
         design = sparse.csr_array(sparse.hstack([part, np.ones((X.shape[0], 1))]))
         if self.covariance.ndim == 1:
-            spread: Array = design.multiply(design) @ self.covariance
+            spread: FloatArray = design.multiply(design) @ self.covariance
             return spread
         blocks = [design[start : start + _ROWS] for start in range(0, X.shape[0], _ROWS)]
         forms = [
             np.asarray(block.multiply(block @ self.covariance).sum(axis=1)).ravel()
             for block in blocks
         ]
-        variances: Array = np.maximum(np.concatenate(forms), 0.0)
+        variances: FloatArray = np.maximum(np.concatenate(forms), 0.0)
         return variances
 
 
-def variances_of(posteriors: list[WeightPosterior], n_terms: int) -> tuple[sparse.csr_array, Array]:
+def variances_of(posteriors: list[WeightPosterior], n_terms: int) -> tuple[SparseRows, Array]:
     """Return the variances of weights, models x terms, 0 where a weight counts as known.
 
     And of the intercepts.
@@ -97,7 +97,7 @@ def variances_of(posteriors: list[WeightPosterior], n_terms: int) -> tuple[spars
 
 
 def posterior_of(
-    problem: LinearProblem, category: int, solution: Solution, curvatures: Array | None = None
+    problem: LinearProblem, category: int, solution: Solution, curvatures: FloatArray | None = None
 ) -> WeightPosterior:
     """Make the Laplace approximation about a mode.
 
@@ -138,11 +138,13 @@ def posterior_of(
 
 def _curvatures(problem: LinearProblem, category: int, solution: Solution) -> Array:
     margins = problem.signs(category) * (problem.rows @ solution.coefficients + solution.intercept)
-    curvatures: Array = problem.importance_of(category) * log_likelihoods(problem.link, margins)[2]
+    curvatures: FloatArray = (
+        problem.importance_of(category) * log_likelihoods(problem.link, margins)[2]
+    )
     return curvatures
 
 
-def score_interval(scores: Array, deviations: Array, mass: float) -> tuple[Array, Array]:
+def score_interval(scores: FloatArray, deviations: FloatArray, mass: float) -> tuple[Array, Array]:
     """Return the ends of the central interval that holds this much probability."""
     if not 0 < mass < 1:
         raise ValueError(f"mass must lie between 0 and 1, got {mass!r}")
@@ -150,7 +152,7 @@ def score_interval(scores: Array, deviations: Array, mass: float) -> tuple[Array
     return scores - reach, scores + reach
 
 
-def normalised_bounds(logarithms: Array, low: Array, high: Array) -> tuple[Array, Array]:
+def normalised_bounds(logarithms: FloatArray, low: Array, high: Array) -> tuple[Array, Array]:
     """Return bounds of normalised probabilities when one logarithm moves from low to high."""
     total = logsumexp(logarithms, axis=1, keepdims=True)
     with np.errstate(divide="ignore"):

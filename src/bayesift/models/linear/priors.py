@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.models.base import named_or_given
 from bayesift.state import storable
 
@@ -41,10 +41,10 @@ class Prior(Protocol):
         A column of factors has one per category.
         """
 
-    def spread(self, distance: Array, category: int) -> Array:
+    def spread(self, distance: FloatArray, category: int) -> Array:
         """Return 1 / sqrt(E[1 / tau | distance]), tau the variance, distance = beta - mode."""
 
-    def cost(self, distance: Array, category: int) -> float:
+    def cost(self, distance: FloatArray, category: int) -> float:
         """Minus the log prior, without constants."""
 
 
@@ -92,11 +92,11 @@ class GaussianPrior:
         """Return the prior with all standard deviations multiplied."""
         return replace(self, variance=self.variance * factor**2)
 
-    def spread(self, distance: Array, category: int) -> Array:
+    def spread(self, distance: FloatArray, category: int) -> Array:
         """Return the standard deviation, whatever the weight."""
         return np.sqrt(row_of(self.variance, category, len(distance)))
 
-    def cost(self, distance: Array, category: int) -> float:
+    def cost(self, distance: FloatArray, category: int) -> float:
         """Return the sum of distance^2 / (2 variance)."""
         return float(np.sum(distance**2 / (2.0 * row_of(self.variance, category, len(distance)))))
 
@@ -152,14 +152,14 @@ class LaplacePrior:
         """Return the prior with all standard deviations multiplied."""
         return replace(self, gamma=self.gamma / factor**2)
 
-    def spread(self, distance: Array, category: int) -> Array:
+    def spread(self, distance: FloatArray, category: int) -> Array:
         """E[1 / tau] = sqrt(gamma) / |distance| (Figueiredo & Jain.
 
         The paper's gamma / |beta| is a misprint).
         """
         return np.sqrt(np.abs(distance)) / row_of(self.gamma, category, len(distance)) ** 0.25
 
-    def cost(self, distance: Array, category: int) -> float:
+    def cost(self, distance: FloatArray, category: int) -> float:
         """Return the sum of sqrt(gamma) |distance|."""
         return float(
             np.sum(np.sqrt(row_of(self.gamma, category, len(distance))) * np.abs(distance))
@@ -202,11 +202,11 @@ class JeffreysPrior:
         """Refuse: 1 / |beta| has no scale."""
         raise ValueError("the Jeffreys prior has no scale to choose")
 
-    def spread(self, distance: Array, category: int) -> Array:
+    def spread(self, distance: FloatArray, category: int) -> Array:
         """E[1 / tau] = 1 / distance^2."""
         return np.abs(distance)
 
-    def cost(self, distance: Array, category: int) -> float:
+    def cost(self, distance: FloatArray, category: int) -> float:
         """Return the sum of log |distance| over the weights that are not 0."""
         return float(np.sum(np.log(np.abs(distance[distance != 0]))))
 
@@ -265,11 +265,11 @@ class GammaPrior:
         """Refuse: the scale of each weight is estimated."""
         raise ValueError("the gamma prior estimates the scale of each weight; none can be chosen")
 
-    def spread(self, distance: Array, category: int) -> Array:
+    def spread(self, distance: FloatArray, category: int) -> Array:
         """E[1 / tau] = (shape + 1/2) / (rate + distance^2 / 2)."""
         return np.sqrt((self.rate + 0.5 * distance**2) / (self.shape + 0.5))
 
-    def cost(self, distance: Array, category: int) -> float:
+    def cost(self, distance: FloatArray, category: int) -> float:
         """Return the sum of (shape + 1/2) log(1 + distance^2 / (2 rate)).
 
         Of (2 shape + 1) log |distance| if rate is 0.

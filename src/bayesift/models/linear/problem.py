@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.kernels.documents import Matrix
 from bayesift.kernels.entries import entries_of
 from bayesift.kernels.linear import squared_lengths
@@ -31,7 +31,7 @@ class Solution:
 
     weights: Row
     intercept: float
-    objective: Array
+    objective: FloatArray
     iterations: int
     converged: bool
 
@@ -70,12 +70,12 @@ class LinearProblem:
         category; None for 1
     """
 
-    rows: sparse.csr_array
-    members: sparse.csr_array
-    importance: Array
+    rows: SparseRows
+    members: SparseRows
+    importance: FloatArray
     link: Link
     prior: Prior
-    intercept: Array
+    intercept: FloatArray
     terms: list[Array] | None = None
     tolerance: float = 1e-3
     max_iter: int = 1000
@@ -90,7 +90,7 @@ class LinearProblem:
                 new.__dict__[name] = self.__dict__[name]
         return new
 
-    def small_gradient(self, objective: Array) -> Array:
+    def small_gradient(self, objective: FloatArray) -> FloatArray:
         """Return the squared gradient that leaves tol^2 of the objective to gain."""
         return np.asarray(2.0 * self.tolerance**2 * np.maximum(objective, _NOTHING))
 
@@ -110,12 +110,12 @@ class LinearProblem:
         return Design(self.rows, dense_columns(self.rows))
 
     @computed_once
-    def norms(self) -> Array:
+    def norms(self) -> FloatArray:
         """Euclidean norms of the columns."""
         return np.sqrt(squared_lengths(self.columns.indptr, self.columns.data))
 
     @computed_once
-    def sums(self) -> Array:
+    def sums(self) -> FloatArray:
         """Return sums of columns, documents counted by importance; only without `balance`."""
         return np.asarray(self.rows.T @ self.importance)
 
@@ -124,17 +124,17 @@ class LinearProblem:
         return penalty_rows(self.prior, 0, self.n_terms) if is_shared(self.prior) else None
 
     @computed_once
-    def lengths(self) -> Array:
+    def lengths(self) -> FloatArray:
         """Return the squared lengths of the documents."""
         return squared_lengths(self.rows.indptr, self.rows.data)
 
     @computed_once
-    def scaled(self) -> tuple[sparse.csr_array, Array]:
+    def scaled(self) -> tuple[SparseRows, Array]:
         """`scaled_rows`, where categories share all terms and the variances of a Gaussian prior."""
         return scaled_rows(self.rows, self.penalty(0)[1])
 
     @computed_once
-    def start_intercepts(self) -> Array:
+    def start_intercepts(self) -> FloatArray:
         """Return the best intercept of each category for documents without terms."""
         if self.balance is None:
             inside = self.members @ self.importance
@@ -144,12 +144,12 @@ class LinearProblem:
             total = np.array([self.importance_of(c).sum() for c in range(self.members.shape[0])])
         return best_constants(self.link, self.intercept, inside, total - inside)
 
-    def penalty(self, category: int) -> Array:
+    def penalty(self, category: int) -> FloatArray:
         """Return the penalty of a category's weights (see `bayesift.kernels.linear`)."""
         shared = self._shared_penalty
         return penalty_rows(self.prior, category, self.n_terms) if shared is None else shared
 
-    def mode(self, category: int) -> Array:
+    def mode(self, category: int) -> FloatArray:
         """Return the modes of the prior, within its bounds."""
         mode, sign = (
             row_of(self.prior.mode, category, self.n_terms),
@@ -164,29 +164,29 @@ class LinearProblem:
         ]
         return documents
 
-    def signs(self, category: int) -> Array:
+    def signs(self, category: int) -> FloatArray:
         """+1 for the documents of a category, -1 for all others."""
         signs = np.full(self.rows.shape[0], -1.0)
         signs[self.positives(category)] = 1.0
         return signs
 
-    def importance_of(self, category: int) -> Array:
+    def importance_of(self, category: int) -> FloatArray:
         """Return the weight of each document in a category's problem."""
         if self.balance is None:
             return self.importance
         factors = np.full(len(self.importance), self.balance[1, category])
         factors[self.positives(category)] = self.balance[0, category]
-        weights: Array = self.importance * factors
+        weights: FloatArray = self.importance * factors
         return weights
 
-    def mean_importance(self) -> Array:
+    def mean_importance(self) -> FloatArray:
         """Return the weight of each document, averaged over the categories."""
         if self.balance is None:
             return self.importance
         total, n_models = np.zeros(len(self.importance)), self.members.shape[0]
         for c in range(n_models):
             total += self.importance_of(c)
-        mean: Array = total / n_models
+        mean: FloatArray = total / n_models
         return mean
 
     def terms_of(self, category: int) -> Array:
@@ -195,7 +195,7 @@ class LinearProblem:
             np.arange(self.n_terms, dtype=np.int32) if self.terms is None else self.terms[category]
         )
 
-    def objective(self, category: int, coefficients: Array, intercept: float) -> float:
+    def objective(self, category: int, coefficients: FloatArray, intercept: float) -> float:
         """Minus the log posterior, without constants."""
         scores = self.rows @ coefficients + intercept
         likelihood = log_likelihoods(self.link, self.signs(category) * scores)[0]
@@ -222,7 +222,7 @@ _COMPUTED_FROM = {
 }
 
 
-def best_constants(link: Link, intercept: Array, inside: Array, outside: Array) -> Array:
+def best_constants(link: Link, intercept: FloatArray, inside: Array, outside: Array) -> Array:
     """Find the best intercepts for documents without terms by bisection."""
     free, precision, centre = intercept
     low, high = np.full(len(inside), -30.0), np.full(len(inside), 30.0)
@@ -236,7 +236,7 @@ def best_constants(link: Link, intercept: Array, inside: Array, outside: Array) 
     return low if free else np.full(len(inside), centre)
 
 
-def _inside(members: sparse.csr_array, importance: Array, factors: Array) -> Array:
+def _inside(members: SparseRows, importance: FloatArray, factors: FloatArray) -> Array:
     """Return the total importance of each category's documents, times its factor."""
     owners = np.repeat(np.arange(len(factors)), np.diff(members.indptr))
     values = importance[members.indices] * factors[owners]
@@ -250,7 +250,7 @@ def matrix_of(problem: LinearProblem) -> Matrix:
     return Matrix(entries_of(problem.columns), entries_of(problem.rows), problem.norms)
 
 
-def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_array, Array]:
+def scaled_rows(rows: SparseRows, precisions: FloatArray) -> tuple[SparseRows, Array]:
     """Rows with columns in units of the prior's deviations, and the squares of their lengths."""
     values = (1.0 / np.sqrt(precisions))[rows.indices]
     values *= rows.data
@@ -259,7 +259,7 @@ def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_a
 
 
 def document_weights(
-    class_weight: Any, targets: Targets, members: sparse.csr_array | None, weights: Array
+    class_weight: Any, targets: Targets, members: SparseRows | None, weights: FloatArray
 ) -> tuple[Array, Array | None]:
     """Return the importance of documents and the `balance` of a `LinearProblem` for class weights.
 

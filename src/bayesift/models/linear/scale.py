@@ -18,7 +18,7 @@ from scipy import sparse
 from scipy.special import log_softmax
 from sklearn.base import clone
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.folds import deal_folds
 from bayesift.models.base import scores_of, stack_rows
 from bayesift.models.linear.evidence import log_evidence, softmax_log_evidence
@@ -87,7 +87,7 @@ class EvidenceLosses:
         _ = problem.columns, problem.norms, problem.start_intercepts
 
     def __call__(
-        self, scales: Array, models: list[int], factors: Array | None = None
+        self, scales: FloatArray, models: list[int], factors: FloatArray | None = None
     ) -> tuple[Array, Array]:
         """Return the losses of models, one scale each, and no standard errors.
 
@@ -200,7 +200,7 @@ class HeldOutFolds:
         self.last: list[list[Solution | None]] = [[None] * n_models for _ in self.parts]
 
     def losses(
-        self, scales: Array, models: list[int], factors: Array | None = None
+        self, scales: FloatArray, models: list[int], factors: FloatArray | None = None
     ) -> tuple[Array, Array]:
         """Minus the held-out log-likelihoods of models, one scale each, and what documents weigh.
 
@@ -209,7 +209,7 @@ class HeldOutFolds:
         return next(self.along(scales[np.newaxis], models, factors))
 
     def along(
-        self, steps: Array, models: list[int], factors: Array | None = None
+        self, steps: Array, models: list[int], factors: FloatArray | None = None
     ) -> Iterator[tuple[Array, Array]]:
         """`losses` of each row of scales, in order; all are computed at once."""
         every = np.repeat(
@@ -271,19 +271,19 @@ def held_out_losses(
         yield -np.sum(importance * logarithms, axis=1), importance.sum(axis=1)
 
 
-def mean_and_error(losses: Array, weights: Array) -> tuple[Array, Array]:
+def mean_and_error(losses: FloatArray, weights: FloatArray) -> tuple[Array, Array]:
     """Return the mean loss of a document and its standard error over folds, per model."""
-    mean: Array = losses.sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-300)
+    mean: FloatArray = losses.sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-300)
     of_folds = losses / np.maximum(weights, 1e-300)
     return mean, np.std(of_folds, axis=0, ddof=1) / np.sqrt(len(losses))
 
 
-def together(losses: Array, weights: Array) -> tuple[Array, Array]:
+def together(losses: FloatArray, weights: FloatArray) -> tuple[Array, Array]:
     """Losses of documents summed over models, and weights averaged; both folds x 1."""
     return losses.sum(axis=1, keepdims=True), weights.mean(axis=1, keepdims=True)
 
 
-def pick_scale(scales: Array, losses: Array, errors: Array, rule: Rule) -> float:
+def pick_scale(scales: FloatArray, losses: FloatArray, errors: FloatArray, rule: Rule) -> float:
     """Choose the scale with the least loss, or the strongest within one standard error."""
     best = int(np.nanargmin(losses))
     if rule == "best":
@@ -338,7 +338,7 @@ class CrossValidation:
 
     def along(
         self,
-        scales: Array,
+        scales: FloatArray,
         problem: LinearProblem,
         solver: str,
         n_jobs: int | None,
@@ -404,7 +404,7 @@ class ScaleSearch:
         everyone = list(range(problem.members.shape[0]))
         shared = self.shared or problem.coupled
 
-        def losses(scales: Array, models: list[int]) -> tuple[Array, Array]:
+        def losses(scales: FloatArray, models: list[int]) -> tuple[Array, Array]:
             if not shared:
                 return mean_and_error(*held_out.losses(scales, models))
             return mean_and_error(
@@ -480,7 +480,7 @@ class BlockScales:
             problem, lambda scales, _: losses(float(scales[0]), None), progress, shared=True
         )
 
-        def loss(logarithms: Array) -> float:
+        def loss(logarithms: FloatArray) -> float:
             return float(
                 losses(np.exp(logarithms[-1]), np.repeat(np.exp(logarithms[:-1]), sizes))[0][0]
             )
@@ -524,11 +524,11 @@ class BlockScales:
         classes = np.unique(labels) if labels.ndim == 1 else np.arange(labels.shape[1])
         truth = labels[:, np.newaxis] == classes if labels.ndim == 1 else labels != 0
 
-        def factors(logarithms: Array) -> Array:
+        def factors(logarithms: FloatArray) -> Array:
             of_columns: Array = np.exp(np.repeat(logarithms[:-1], sizes))
             return of_columns
 
-        def loss(logarithms: Array) -> float:
+        def loss(logarithms: FloatArray) -> float:
             scaled = sparse.csr_array(rows.multiply(factors(logarithms)[np.newaxis]))
             known = classes if labels.ndim == 1 else None
             found = clone(model).progressive_proba(scaled, labels, classes=known)
@@ -554,7 +554,7 @@ class BlockScales:
             problem, solver, folds_of(problem, self.folds, self.random_state), n_jobs
         )
 
-        def losses(scale: float, factors: Array | None) -> tuple[Array, Array]:
+        def losses(scale: float, factors: FloatArray | None) -> tuple[Array, Array]:
             return mean_and_error(
                 *together(*held_out.losses(np.full(len(everyone), scale), everyone, factors))
             )
@@ -562,7 +562,7 @@ class BlockScales:
         return losses
 
 
-def _best_along(logs: Array, place: int, loss: Callable[[Array], float]) -> float:
+def _best_along(logs: FloatArray, place: int, loss: Callable[[Array], float]) -> float:
     """Find the best value of one of several logarithms of scales, the others fixed."""
     start = float(logs[place])
     search = MinimumSearch(start, _STEP, (start - _REACH, start + _REACH), _STEP / 2)
@@ -578,7 +578,7 @@ def folds_of(problem: LinearProblem, n_folds: int, random_state: int | None) -> 
     return deal_folds(problem.members.T, n_folds=n_folds, random_state=random_state)
 
 
-def _has_risen(losses: Array, errors: Array) -> bool:
+def _has_risen(losses: FloatArray, errors: FloatArray) -> bool:
     """Whether the loss rose in the last two steps, to more than a standard error above the best."""
     if len(losses) < 3 or not losses[-3] < losses[-2] < losses[-1]:
         return False

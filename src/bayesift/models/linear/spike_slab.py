@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.models.base import compact, for_each_model, models_of, scores_of, terms_of
 from bayesift.models.linear.classifier import LinearProbabilitiesMixin
@@ -97,7 +97,7 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
     FITTED = (*LinearProbabilitiesMixin.FITTED, "inclusion_", "posteriors_")
 
     softmax_ = False
-    inclusion_: sparse.csr_array
+    inclusion_: SparseRows
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
     def inclusion_of(self, category: Any) -> Array:
         """Return the probability of each term to matter to a category; 0 if it was left out."""
         check_is_fitted(self)
-        probabilities: Array = self.inclusion_[[self._place(category)[0]]].toarray()[0]
+        probabilities: FloatArray = self.inclusion_[[self._place(category)[0]]].toarray()[0]
         return probabilities
 
     def _prior(self) -> SpikeSlab:
@@ -198,12 +198,12 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
             )
         return SpikeSlab(self.inclusion, self.slab_variance, self.spike_variance)
 
-    def _deviations(self, X: Any) -> Array:
+    def _deviations(self, X: Any) -> FloatArray:
         """Return variances of scores; weights are independent of one another."""
         check_is_fitted(self)
         X = check_terms(self, X, reset=False)
         squares = sparse.csr_array((X.data**2, X.indices, X.indptr), shape=X.shape)
-        deviations: Array = np.sqrt(
+        deviations: FloatArray = np.sqrt(
             scores_of(squares, self.coef_variance_, self.intercept_variance_)
         )
         return deviations

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_expit, logit
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.entries import entries_of
 from bayesift.kernels.likelihoods import LOGIT
 from bayesift.kernels.spike_slab import ScoreArrays, expected_likelihood, sweep_terms
@@ -75,13 +75,13 @@ class InclusionPosterior:
     """
 
     inclusion: Array
-    means: Array
-    variances: Array
+    means: FloatArray
+    variances: FloatArray
     intercept: float
     intercept_variance: float
     elbo: Array
     converged: bool
-    background: Array
+    background: FloatArray
     shift: float
 
 
@@ -125,7 +125,7 @@ class _Ascent:
         documents = self.signs, self.importance, *moments, self.residuals, self.curvatures
         self.likelihood = expected_likelihood(link.code, link.parameters, *documents)
 
-    def climb(self, terms: Array, still: float) -> Array:
+    def climb(self, terms: IntArray, still: float) -> Array:
         """Make a round that does not lower the ELBO; returns how far each word moved.
 
         Rounds under a bound never lower it. The others take a shorter step if they do, which as
@@ -140,7 +140,7 @@ class _Ascent:
             self.rate *= _SLOWER
             self._restore(terms, *kept)
 
-    def sweep(self, terms: Array, still: float, rate: float = 1.0) -> Array:
+    def sweep(self, terms: IntArray, still: float, rate: float = 1.0) -> Array:
         """One round over these words and the intercept, this share of the way.
 
         How far each of them moved.
@@ -181,7 +181,7 @@ class _Ascent:
             bound += 0.5 * np.log(self.intercept_variance) - 0.5 * precision * square
         return float(bound)
 
-    def background(self, variance: float, terms: Array) -> tuple[Array, float]:
+    def background(self, variance: float, terms: IntArray) -> tuple[Array, float]:
         """Draw weights u ~ N(0, variance) of words and a shift of the intercept.
 
         They are a step up the quadratic model of the likelihood, short enough to raise the
@@ -206,7 +206,7 @@ class _Ascent:
         return np.zeros(self.problem.n_terms), 0.0
 
     def _conjugate_directions(
-        self, used: Array, precisions: Array, away: float
+        self, used: Array, precisions: FloatArray, away: float
     ) -> tuple[Array, Array]:
         """Conjugate gradients towards the maximum of the model, and what they add to the scores.
 
@@ -233,12 +233,12 @@ class _Ascent:
                 search = scaled + power / before * search
         return step, moved
 
-    def _state(self, terms: Array) -> tuple[Array, Array, tuple[float, float]]:
+    def _state(self, terms: IntArray) -> tuple[Array, Array, tuple[float, float]]:
         documents = np.stack([self.scores, self.spreads, self.residuals, self.curvatures])
         return self.factors[:, terms], documents, (self.intercept, self.intercept_variance)
 
     def _restore(
-        self, terms: Array, factors: Array, documents: Array, intercept: tuple[float, float]
+        self, terms: IntArray, factors: FloatArray, documents: Array, intercept: tuple[float, float]
     ) -> None:
         self.factors[:, terms] = factors
         self.scores, self.spreads, self.residuals, self.curvatures = documents.copy()

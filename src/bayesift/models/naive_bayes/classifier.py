@@ -132,10 +132,10 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         best: Array = self.classes_[np.argmax(self._posterior_joint(X), axis=1)]
         return best
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> FloatArray:
         """P(c | d), documents x categories."""
         if self._is_multilabel():
-            probabilities: Array = expit(self.predict_log_odds(X))
+            probabilities: FloatArray = expit(self.predict_log_odds(X))
             return probabilities
         joint = self._posterior_joint(X)
         joint -= joint.max(axis=1, keepdims=True)
@@ -143,22 +143,22 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         joint /= joint.sum(axis=1, keepdims=True)
         return joint
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
         if self._is_multilabel():
-            logarithms: Array = log_expit(self.predict_log_odds(X))
+            logarithms: FloatArray = log_expit(self.predict_log_odds(X))
             return logarithms
         joint = self._posterior_joint(X)
         joint -= logsumexp(joint, axis=1, keepdims=True)
         return joint
 
-    def predict_joint_log_proba(self, X: Any) -> Array:
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """Return the logarithm of P(c) p(d | c) without the multinomial coefficient."""
-        joint: Array = self._terms(X) @ self.feature_log_prob_.T
+        joint: FloatArray = self._terms(X) @ self.feature_log_prob_.T
         joint += self.class_log_prior_
         return joint
 
-    def predict_log_odds(self, X: Any) -> Array:
+    def predict_log_odds(self, X: Any) -> FloatArray:
         """Return the log odds of P(c | d), which tell apart what rounds to probability 1."""
         if self._is_multilabel():
             log_odds = self._terms(X) @ self.log_odds_coef_.T + self.log_odds_intercept_
@@ -167,7 +167,7 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
             return np.where(np.isnan(log_odds), self.log_odds_intercept_, log_odds)
         return log_odds_of(self._posterior_joint(X))
 
-    def cross_entropy(self, X: Any) -> Array:
+    def cross_entropy(self, X: Any) -> FloatArray:
         """Return the nats that a word of each document costs, documents x categories.
 
         They are H(d || c) - log P(c) / |d|, smallest for the best category.
@@ -183,7 +183,7 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
 
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
-    ) -> tuple[sparse.csr_array, Array]:
+    ) -> tuple[SparseRows, Array]:
         """Return what each term adds to the log odds of a category, and the prior log odds.
 
         Parameters
@@ -268,7 +268,7 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         check_is_fitted(self)
         return self.multilabel_
 
-    def _terms(self, X: Any) -> sparse.csr_array:
+    def _terms(self, X: Any) -> SparseRows:
         check_is_fitted(self)
         return check_terms(self, X, reset=False, non_negative=True)
 
@@ -278,7 +278,7 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         joint[np.all(joint == -np.inf, axis=1)] = self.class_log_prior_
         return joint
 
-    def _rivals(self, X: sparse.csr_array, category: int) -> Array:
+    def _rivals(self, X: SparseRows, category: int) -> Array:
         """Return the most probable other class of each document."""
         if len(self.classes_) < 2:
             raise ValueError("only one class is known; it cannot be compared with another")
@@ -359,7 +359,7 @@ def _documents(priors: Any, counted: CategoryCounts, multilabel: bool) -> tuple[
     return given, 1 - given
 
 
-def log_odds_of(joint: Array) -> Array:
+def log_odds_of(joint: FloatArray) -> Array:
     """Log odds of each class against all others, from joint log probabilities.
 
     Exact also where P(c | d) is near 1.

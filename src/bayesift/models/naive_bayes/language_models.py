@@ -28,7 +28,7 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.counts import sum_by_category, sum_by_term
 from bayesift.state import expect_array, storable
@@ -53,7 +53,7 @@ class CategoryCounts:
     n_documents : number of documents
     """
 
-    counts: sparse.csr_array
+    counts: SparseRows
     documents: Array
     category_documents: Array
     term_counts: Array
@@ -87,7 +87,7 @@ class CategoryCounts:
             term_documents=np.pad(self.term_documents, more),
         )
 
-    def add(self, X: sparse.csr_array, members: sparse.csr_array, weights: Array) -> Self:
+    def add(self, X: SparseRows, members: SparseRows, weights: FloatArray) -> Self:
         """Return the counts with more documents added; `members` is categories x documents."""
         x = X.indptr, X.indices, X.data
         earlier = self.counts.indptr, self.counts.indices, self.counts.data, self.documents
@@ -124,7 +124,7 @@ class CategoryCounts:
             raise DataError("the counts do not fit together")
 
 
-def _rows(data: Array, indices: Array, indptr: Array, n_terms: int) -> sparse.csr_array:
+def _rows(data: FloatArray, indices: IntArray, indptr: IntArray, n_terms: int) -> SparseRows:
     return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_terms))
 
 
@@ -150,7 +150,7 @@ class Bags:
     multilabel: bool = False
     rest: bool = False
     sizes: Array = field(init=False)
-    background: Array = field(init=False)
+    background: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
         sizes: Array = self.counted.counts.sum(axis=1)
@@ -190,7 +190,7 @@ class Bags:
         return self.counted.n_documents - inside if self.rest else inside
 
     def log_mixtures(
-        self, scale: Array, share: Array, background: Array, discount: float = 0.0
+        self, scale: Array, share: Array, background: FloatArray, discount: float = 0.0
     ) -> Array:
         """log(scale_c max(n - discount, 0) + share_c background), terms x categories.
 
@@ -219,7 +219,7 @@ class Bags:
             out[terms, categories] = np.log(mixed)
         return out
 
-    def _dense(self, values: Array, totals: Array, category: int) -> Array:
+    def _dense(self, values: FloatArray, totals: FloatArray, category: int) -> Array:
         begin, end = self.counted.counts.indptr[category : category + 2]
         row = np.zeros(self.n_terms)
         row[self.counted.counts.indices[begin:end]] = values[begin:end]
@@ -232,7 +232,7 @@ def remainder(totals: Any, parts: Array) -> Array:
     return np.where(difference > _ROUNDING * totals, difference, 0.0)
 
 
-def _row_sums(rows: sparse.csr_array, values: Array) -> Array:
+def _row_sums(rows: SparseRows, values: FloatArray) -> Array:
     category = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     return np.bincount(category, weights=values, minlength=rows.shape[0])
 

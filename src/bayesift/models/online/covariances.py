@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.gaussian_process import (
     LINEAR,
     POLYNOMIAL,
@@ -227,8 +227,8 @@ class KernelCovariance:
         dense = sparse.csr_array(
             (data, indices, indptr), shape=(len(indptr) - 1, n_terms)
         ).toarray()
-        gram: Array = np.array(self.kernel(dense[first:], dense[:n_others]), dtype=np.float64)
-        own: Array = np.array(self.kernel.diag(dense[first:]), dtype=np.float64) + self.jitter
+        gram: FloatArray = np.array(self.kernel(dense[first:], dense[:n_others]), dtype=np.float64)
+        own: FloatArray = np.array(self.kernel.diag(dense[first:]), dtype=np.float64) + self.jitter
         add_to_equal(indptr, indices, data, first, self.jitter, gram)
         return gram, own
 

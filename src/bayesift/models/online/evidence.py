@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray
 from bayesift.models.online.perceptron import OnlinePerceptron
 
 
@@ -19,7 +19,7 @@ class EvidenceTable:
 
     candidates: tuple[dict[str, Any], ...]
     n_epochs: tuple[int, ...]
-    evidence: Array
+    evidence: FloatArray
 
     @property
     def best(self) -> dict[str, Any]:

@@ -167,7 +167,7 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
             )
             return self._learn(rows, targets, feature_mask, first=first, n_epochs=1)
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
         likelihood = likelihood_of(self.likelihood)
         means, variances = self.predict_fields(X)
@@ -192,7 +192,7 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         )
         return np.column_stack(means), np.column_stack(variances)
 
-    def log_evidence(self, X: Any, y: Any) -> Array:
+    def log_evidence(self, X: Any, y: Any) -> FloatArray:
         """Return the log probability of the labels under the posterior as it is, per model."""
         labels = self._labels_of(y)
         means, variances = self.predict_fields(X)
@@ -201,7 +201,7 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         )
         return total
 
-    def information_gain(self, X: Any, y: Any, *, kind: Gain = "exact") -> Array:
+    def information_gain(self, X: Any, y: Any, *, kind: Gain = "exact") -> FloatArray:
         """How many bits each label would tell a model, documents x models.
 
         See `ProbitNoise.information_gain`.
@@ -211,7 +211,7 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
             labels, *self.predict_fields(X), kind=kind
         )
 
-    def expected_information_gain(self, X: Any, *, kind: Gain = "exact") -> Array:
+    def expected_information_gain(self, X: Any, *, kind: Gain = "exact") -> FloatArray:
         """Return the information gain before labels are known, documents x models."""
         return likelihood_of(self.likelihood).expected_information_gain(
             *self.predict_fields(X), kind=kind
@@ -220,7 +220,7 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     @available_if(_is_linear)
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
-    ) -> tuple[sparse.csr_array, Array]:
+    ) -> tuple[SparseRows, Array]:
         """Return what each term adds to the mean field of a category, and the bias.
 
         Linear kernels only.
@@ -228,7 +228,7 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         return super().contributions(X, category, against=against)
 
     @property
-    def evidence_(self) -> Array:
+    def evidence_(self) -> FloatArray:
         """Of each model, the log evidence of all labels so far, each before it was learned."""
         check_is_fitted(self)
         return np.array([process.log_evidence for process in self.processes_])
@@ -350,9 +350,9 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         assert isinstance(covariance, LinearCovariance)
         indptr, indices, data = process.rows
         basis = sparse.csr_array((data, indices, indptr), shape=(process.size, self.n_features_in_))
-        weights: Array = sign * (process.alpha @ basis)
+        weights: FloatArray = sign * (process.alpha @ basis)
         return weights, float(sign * covariance.constant * process.alpha.sum())
 
 
-def _rows(X: sparse.csr_array) -> Rows:
+def _rows(X: SparseRows) -> Rows:
     return X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data

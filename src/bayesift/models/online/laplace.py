@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.entries import entries_of
 from bayesift.kernels.online_laplace import run_laplace
@@ -30,14 +30,16 @@ class LaplaceState(KernelArrays):
     A pass of size 0 is the first, which goes on.
     """
 
-    sums: Array
-    squares: Array
-    biases: Array
+    sums: FloatArray
+    squares: FloatArray
+    biases: FloatArray
     n_documents: int = 0
     pass_size: int = 0
 
     @classmethod
-    def at_weights(cls, coefficients: Any, intercepts: Array, strength: float, rate: float) -> Self:
+    def at_weights(
+        cls, coefficients: Any, intercepts: FloatArray, strength: float, rate: float
+    ) -> Self:
         """Weights that were found elsewhere, as free to move as those of a new stream."""
         weights = np.ascontiguousarray(sparse.csr_array(coefficients).toarray().T)
         sums = -weights / rate - strength * np.sign(weights)
@@ -147,7 +149,7 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         return self._state.n_passes
 
     @property
-    def coef_(self) -> sparse.csr_array:
+    def coef_(self) -> SparseRows:
         """The weights, models x terms."""
         check_is_fitted(self)
         state = self._state
@@ -156,11 +158,11 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         return sparse.csr_array(weights.T)
 
     @property
-    def intercept_(self) -> Array:
+    def intercept_(self) -> FloatArray:
         """The intercept of each model."""
         check_is_fitted(self)
         sums, squares = self._state.biases
-        intercepts: Array = -sums * float(self.rate) / (1.0 + np.sqrt(squares))
+        intercepts: FloatArray = -sums * float(self.rate) / (1.0 + np.sqrt(squares))
         return intercepts
 
     def _linear_form(self, category: Any) -> tuple[Array, float]:
@@ -180,7 +182,7 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         if not isinstance(self.n_epochs, numbers.Integral) or self.n_epochs < 1:
             raise ValueError(f"n_epochs must be a whole number, at least 1, got {self.n_epochs!r}")
 
-    def _learn_all(self, rows: sparse.csr_array, labels: Array) -> None:
+    def _learn_all(self, rows: SparseRows, labels: Array) -> None:
         for _ in range(self.n_epochs):
             self._run(rows, labels)
             self.new_pass()
@@ -210,7 +212,7 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         if n_models > state.sums.shape[1] or n_terms > len(state.sums):
             state.grow(places, max(n_terms, len(state.sums)), n_models, float(self.rate))
 
-    def _run(self, rows: sparse.csr_array, labels: Array | None) -> Array:
+    def _run(self, rows: SparseRows, labels: Array | None) -> Array:
         state, scores = self._state, np.empty((rows.shape[0], self._state.sums.shape[1]))
         y = np.empty((0, scores.shape[1])) if labels is None else labels
         clock, settings = (

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.online_moments import (
     EXACT,
     FLIP,
@@ -52,7 +52,7 @@ class _Field(ABC):
         log_evidence, first, second = (part.reshape(shape) for part in parts)
         return log_evidence, first, second
 
-    def log_evidence(self, y: Any, mean: Any, variance: Any) -> Array:
+    def log_evidence(self, y: Any, mean: Any, variance: Any) -> FloatArray:
         """Return the logarithm of P(y) with the field integrated out."""
         return self.moments(y, mean, variance)[0]
 
@@ -60,7 +60,9 @@ class _Field(ABC):
         """P(y = 1) with the field integrated out."""
         return np.exp(self.log_evidence(1.0, mean, variance))
 
-    def information_gain(self, y: Any, mean: Any, variance: Any, *, kind: Gain = "exact") -> Array:
+    def information_gain(
+        self, y: Any, mean: Any, variance: Any, *, kind: Gain = "exact"
+    ) -> FloatArray:
         """How many bits a label y (-1 or +1) tells about the field, and so about the weights.
 
         `kind` is "exact", the Kullback-Leibler distance of the true posterior from the prior;
@@ -81,7 +83,9 @@ class _Field(ABC):
         )
         return gains.reshape(shape)
 
-    def expected_information_gain(self, mean: Any, variance: Any, *, kind: Gain = "exact") -> Array:
+    def expected_information_gain(
+        self, mean: Any, variance: Any, *, kind: Gain = "exact"
+    ) -> FloatArray:
         """Return the mean information gain over both labels, before the label is known.
 
         `kind` as in `information_gain`.

@@ -184,7 +184,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
                 self._bank.grow(len(signs), rows.shape[1], feature_mask, self)
             return self._update(rows, signs)
 
-    def progressive_proba(self, X: Any, y: Any) -> Array:
+    def progressive_proba(self, X: Any, y: Any) -> FloatArray:
         """Learn as `partial_fit`, and return P(c | d) of each document before its label.
 
         Test, then train: progressive validation. The model must have been started by `fit` or
@@ -195,10 +195,10 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         self.partial_fit(X, y)
         fields = self._bank.last_fields
         assert fields.shape[2] == self.n_seen_ - before
-        probabilities: Array = np.exp(self._log_proba(fields))
+        probabilities: FloatArray = np.exp(self._log_proba(fields))
         return probabilities
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Return log P(c | d), documents x categories, integrated over the posterior."""
         return self._log_proba(self._fields(X))
 
@@ -207,18 +207,18 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         means, variances = np.moveaxis(self._fields(X), 1, 0)
         return means.T, variances.T
 
-    def log_evidence(self, X: Any, y: Any) -> Array:
+    def log_evidence(self, X: Any, y: Any) -> FloatArray:
         """Return the log probability of these labels, summed over documents, per model.
 
         Nothing is learned.
         """
         means, variances, signs = self._labelled_fields(X, y)
-        sums: Array = (
+        sums: FloatArray = (
             likelihood_of(self.likelihood).log_evidence(signs, means, variances).sum(axis=1)
         )
         return sums
 
-    def information_gain(self, X: Any, y: Any, *, kind: Gain = "exact") -> Array:
+    def information_gain(self, X: Any, y: Any, *, kind: Gain = "exact") -> FloatArray:
         """How many bits each label would tell a model, documents x models.
 
         See `ProbitNoise.information_gain`.
@@ -226,7 +226,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         means, variances, signs = self._labelled_fields(X, y)
         return likelihood_of(self.likelihood).information_gain(signs, means, variances, kind=kind).T
 
-    def expected_information_gain(self, X: Any, *, kind: Gain = "exact") -> Array:
+    def expected_information_gain(self, X: Any, *, kind: Gain = "exact") -> FloatArray:
         """How many bits each document's label may be expected to tell, before it is known.
 
         Documents x models.
@@ -237,19 +237,19 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         )
 
     @property
-    def coef_(self) -> Array:
+    def coef_(self) -> FloatArray:
         """The posterior mean of the weights, models x terms."""
         check_is_fitted(self)
         return self._bank.means()[:, 1:]
 
     @property
-    def intercept_(self) -> Array:
+    def intercept_(self) -> FloatArray:
         """The part of the bias in the mean field, one per model."""
         check_is_fitted(self)
         return self.bias * self._bank.means()[:, 0]
 
     @property
-    def evidence_(self) -> Array:
+    def evidence_(self) -> FloatArray:
         """The log evidence of all documents so far, each given those before it, per model."""
         check_is_fitted(self)
         return self._bank.evidence.copy()
@@ -262,7 +262,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
 
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
-    ) -> tuple[sparse.csr_array, Array]:
+    ) -> tuple[SparseRows, Array]:
         """Return what each term adds to the mean field of a category, and the part of the bias."""
         terms, bias = super().contributions(X, category, against=against)
         return terms, self.bias * bias
@@ -276,7 +276,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         return hasattr(self, "_bank")
 
     def _block_scales(
-        self, rule: BlockScales, rows: sparse.csr_array, signs: Array, feature_mask: Any
+        self, rule: BlockScales, rows: SparseRows, signs: FloatArray, feature_mask: Any
     ) -> Any:
         """Return the mask times the prior scale of each column, by the evidence of one epoch."""
         sizes = [size for _, size in rule.blocks]
@@ -287,13 +287,13 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         mask = np.ones((len(signs), rows.shape[1])) if feature_mask is None else feature_mask
         mask = sparse.csr_array(mask, dtype=np.float64)
 
-        def scaled(logarithms: Array) -> sparse.csr_array:
+        def scaled(logarithms: FloatArray) -> SparseRows:
             scales = np.exp(logarithms[-1] + np.repeat(logarithms[:-1], sizes))
             return sparse.csr_array(
                 (mask.data * scales[mask.indices], mask.indices, mask.indptr), shape=mask.shape
             )
 
-        def loss(logarithms: Array) -> float:
+        def loss(logarithms: FloatArray) -> float:
             bank = PosteriorBank()
             bank.grow(len(signs), rows.shape[1], scaled(logarithms), self)
             bank.learn(rows, signs, self)
@@ -309,7 +309,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         self._bank = PosteriorBank()
         self._bank.grow(n_models, n_terms, feature_mask, self)
 
-    def _update(self, rows: sparse.csr_array, signs: Array) -> Self:
+    def _update(self, rows: SparseRows, signs: FloatArray) -> Self:
         """Make the one update behind `fit` and `partial_fit`."""
         self._bank.learn(rows, signs, self)
         self.n_seen_ += rows.shape[0]
@@ -327,7 +327,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
             )
         return self.classes_
 
-    def _fields(self, X: Any) -> Array:
+    def _fields(self, X: Any) -> FloatArray:
         """Means and variances, models x 2 x documents."""
         check_is_fitted(self)
         return self._bank.fields(check_terms(self, X, reset=False), self)
@@ -345,7 +345,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         means, variances = np.moveaxis(self._bank.fields(rows, self), 1, 0)
         return means, variances, _signs_of(targets, self.classes_)
 
-    def _log_proba(self, fields: Array) -> Array:
+    def _log_proba(self, fields: FloatArray) -> FloatArray:
         likelihood = likelihood_of(self.likelihood)
         means, variances = np.moveaxis(fields, 1, 0)
         if self._is_binary():

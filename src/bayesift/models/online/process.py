@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from scipy import linalg, sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.errors import DataError
 from bayesift.kernels.gaussian_process import (
     DocumentBlock,
@@ -55,9 +55,9 @@ class SparseProcess:
     """
 
     rows: Rows
-    alpha: Array
-    C: Array
-    Q: Array
+    alpha: FloatArray
+    C: FloatArray
+    Q: FloatArray
     n_updates: int = 0
     log_evidence: float = 0.0
 
@@ -218,7 +218,7 @@ def _basis_covariances(rows: Rows, settings: ProcessSettings, n_terms: int) -> A
     return gram
 
 
-def _drift(Q: Array, K: Array) -> float:
+def _drift(Q: FloatArray, K: Array) -> float:
     probe = np.where(np.arange(len(Q)) * 2654435761 % 4294967296 < 2147483648, 1.0, -1.0)
     return float(np.max(np.abs(Q @ (K @ probe) - probe), initial=0.0))
 

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, SparseRows
 from bayesift.errors import DataError
 from bayesift.models.online.stack_explanation import ExpertParts, expert_parts, term_parts
 from bayesift.models.online.stack_state import StackState
@@ -114,7 +114,7 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
 
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
-    ) -> tuple[sparse.csr_array, Array]:
+    ) -> tuple[SparseRows, Array]:
         """Return what each term adds to the log odds of a category, and the rest.
 
         They add up.
@@ -197,9 +197,9 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         if n_models > state.n_categories:
             state.grow_categories(places, n_models, float(self.prior_variance))
 
-    def _run(self, rows: sparse.csr_array, labels: Array | None) -> Array:
+    def _run(self, rows: SparseRows, labels: Array | None) -> Array:
         return self._state.run(rows, labels, self)[0]
 
-    def _explained(self, rows: sparse.csr_array, category: Any) -> ExpertParts:
+    def _explained(self, rows: SparseRows, category: Any) -> ExpertParts:
         place, sign = self._place(category)
         return ExpertParts(self._state, self, rows, place, sign)

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.kernels.entries import entries_of
 from bayesift.kernels.online_experts import (
     ADDED,
@@ -41,7 +40,7 @@ class ExpertParts:
 
     state: StackState
     settings: Any
-    rows: sparse.csr_array
+    rows: SparseRows
     place: int
     sign: float
 
@@ -49,7 +48,7 @@ class ExpertParts:
 class _Path(NamedTuple):
     """The factors of experts, the part of other categories and the resulting log odds."""
 
-    slopes: Array
+    slopes: FloatArray
     competition: float
     score: float
 
@@ -89,7 +88,7 @@ def term_parts(parts: ExpertParts) -> tuple[Array, Array]:
     return parts.sign * values, parts.sign * rest
 
 
-def _linear_parts(parts: ExpertParts, columns: Array, x: Array) -> tuple[Array, Array]:
+def _linear_parts(parts: ExpertParts, columns: IntArray, x: Array) -> tuple[Array, Array]:
     """Return experts x terms that, with intercepts, add up to each expert's score.
 
     The score is that before it is squashed or clipped.
@@ -120,7 +119,7 @@ def _linear_parts(parts: ExpertParts, columns: Array, x: Array) -> tuple[Array, 
     ]
 
 
-def _path_of(state: StackState, odds: Array, c: int) -> _Path:
+def _path_of(state: StackState, odds: FloatArray, c: int) -> _Path:
     """Return the factors of the mixers for one document."""
     n_experts, n_categories = odds.shape
     counts, many = state.intercepts[COUNT], n_categories > 2
@@ -145,6 +144,6 @@ def _path_of(state: StackState, odds: Array, c: int) -> _Path:
     return _Path(own * slopes[:-1], float(other * u[OTHERS]), float(scores[c]))
 
 
-def _moderation(mixer: Array, inputs: Array) -> float:
+def _moderation(mixer: Array, inputs: FloatArray) -> float:
     variance = max(float(inputs @ mixer[:, 1:] @ inputs), 0.0)
     return float(1.0 / np.sqrt(1.0 + np.pi / 8.0 * variance))

@@ -6,10 +6,9 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from scipy.special import expit, ndtri
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.entries import entries_of
 from bayesift.kernels.online_experts import (
@@ -53,16 +52,16 @@ class StackState(KernelArrays):
         covariance)
     """
 
-    weights: Array
-    frequencies: Array
-    intercepts: Array
-    pairs: Array
-    totals: Array
-    shared: Array
-    by_size: Array
-    competition: Array
-    own: Array
-    calibration: Array
+    weights: FloatArray
+    frequencies: FloatArray
+    intercepts: FloatArray
+    pairs: FloatArray
+    totals: FloatArray
+    shared: FloatArray
+    by_size: FloatArray
+    competition: FloatArray
+    own: FloatArray
+    calibration: FloatArray
 
     def __post_init__(self) -> None:
         self.n_terms = len(self.frequencies)
@@ -97,7 +96,7 @@ class StackState(KernelArrays):
         return len(self.intercepts) - FIRST_RATE
 
     def run(
-        self, rows: sparse.csr_array, labels: Array | None, settings: Any, *, details: bool = False
+        self, rows: SparseRows, labels: Array | None, settings: Any, *, details: bool = False
     ) -> tuple[Array, Array]:
         """Return log odds of documents x categories, and with `details` those of experts.
 

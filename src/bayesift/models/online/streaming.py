@@ -9,7 +9,6 @@ from dataclasses import fields
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from scipy.special import log_expit, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
@@ -37,16 +36,16 @@ class ProbabilitiesMixin(CategoriesMixin):
         classes: Array = self.classes_[np.argmax(logarithms, axis=1)]
         return classes
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> FloatArray:
         """P(c | d), documents x categories."""
-        probabilities: Array = np.exp(self.predict_log_proba(X))
+        probabilities: FloatArray = np.exp(self.predict_log_proba(X))
         return probabilities
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
         raise NotImplementedError
 
-    def _normalised(self, logarithms: Array) -> Array:
+    def _normalised(self, logarithms: FloatArray) -> FloatArray:
         """Of class labels, logarithms of probabilities that add up to one."""
         return (
             logarithms
@@ -106,19 +105,19 @@ class StreamingMixin(ProbabilitiesMixin):
         self._learn(X, y, classes)
         return self
 
-    def progressive_proba(self, X: Any, y: Any, classes: Any = None) -> Array:
+    def progressive_proba(self, X: Any, y: Any, classes: Any = None) -> FloatArray:
         """Learn as `partial_fit`, and return P(c | d) of each document before its label.
 
         Test, then train: progressive validation. It may start a model.
         """
-        probabilities: Array = np.exp(self._log_proba(self._learn(X, y, classes)))
+        probabilities: FloatArray = np.exp(self._log_proba(self._learn(X, y, classes)))
         return probabilities
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
         return self._log_proba(self.predict_log_odds(X))
 
-    def predict_log_odds(self, X: Any) -> Array:
+    def predict_log_odds(self, X: Any) -> FloatArray:
         """Log odds of each category, or of the second of two classes, documents x models.
 
         Not normalised.
@@ -141,11 +140,11 @@ class StreamingMixin(ProbabilitiesMixin):
         """Add terms and categories; `known` are all classes."""
         raise NotImplementedError
 
-    def _run(self, rows: sparse.csr_array, labels: Array | None) -> Array:
+    def _run(self, rows: SparseRows, labels: Array | None) -> Array:
         """Log odds of documents x models, each before it is learned, if there are labels."""
         raise NotImplementedError
 
-    def _learn_all(self, rows: sparse.csr_array, labels: Array) -> None:
+    def _learn_all(self, rows: SparseRows, labels: Array) -> None:
         """Learn the documents of a `fit`."""
         self._run(rows, labels)
 
@@ -189,7 +188,7 @@ class StreamingMixin(ProbabilitiesMixin):
         join = longer_names if self.multilabel_ else union_of_classes
         return join(self.classes_, targets.classes)
 
-    def _rows(self, X: Any) -> sparse.csr_array:
+    def _rows(self, X: Any) -> SparseRows:
         check_is_fitted(self)
         return check_terms(self, X, reset=False)
 
@@ -211,7 +210,7 @@ class StreamingMixin(ProbabilitiesMixin):
             else np.searchsorted(known, self.classes_)
         )
 
-    def _log_proba(self, scores: Array) -> Array:
+    def _log_proba(self, scores: FloatArray) -> FloatArray:
         if self._is_binary():
             sided: Array = log_expit(scores * [[-1.0, 1.0]])
             return sided
@@ -234,7 +233,7 @@ class KernelArrays:
                 setattr(self, field.name, np.array(value, order="C"))
 
 
-def models_over(targets: Targets, classes: Array) -> sparse.csr_array:
+def models_over(targets: Targets, classes: Array) -> SparseRows:
     """Return the documents that each model calls positive, models x documents."""
     members = targets.members_over(classes)
     return members[[1]] if not targets.multilabel and len(classes) == 2 else members

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.models.baselines.neighbors import nearest_points, weighted_votes
 from bayesift.models.baselines.svm import LinearSVM
@@ -44,11 +44,11 @@ class _TopicClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstimator
     multilabel_: bool
     encoder_: SparseNMF
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> FloatArray:
         """P(c | d), documents x categories."""
         raise NotImplementedError
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
@@ -128,7 +128,7 @@ class TopicSimilarityClassifier(_TopicClassifier):
     n_neighbors_: int
     similarity_: TopicSimilarity
     points_: Array
-    members_: sparse.csr_array
+    members_: SparseRows
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class TopicSimilarityClassifier(_TopicClassifier):
         self.classes_, self.multilabel_ = targets.classes, targets.multilabel
         return self
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> FloatArray:
         """P(c | d), documents x categories."""
         neighbors, distances = self.kneighbors(X)
         likeness = self._likeness(distances)
@@ -169,7 +169,7 @@ class TopicSimilarityClassifier(_TopicClassifier):
         )
         priors = np.diff(self.members_.indptr) / self.members_.shape[1]
         total = 1.0 + likeness.sum(axis=1, keepdims=True)
-        probabilities: Array = (votes + priors) / total
+        probabilities: FloatArray = (votes + priors) / total
         return np.minimum(probabilities, 1.0)
 
     def predict(self, X: Any) -> Array:
@@ -205,7 +205,7 @@ class TopicSimilarityClassifier(_TopicClassifier):
         check_classes(self.classes_, members.shape[0], multilabel=self.multilabel_)
         self.n_features_in_ = self.encoder_.n_features_in_
 
-    def _likeness(self, distances: Array) -> Array:
+    def _likeness(self, distances: FloatArray) -> Array:
         return np.asarray(expit(self.similarity_.log_odds_at(distances)))
 
     def _check_parameters(self) -> None:
@@ -216,8 +216,8 @@ class TopicSimilarityClassifier(_TopicClassifier):
 
 
 def choose_n_neighbors(
-    points: Array,
-    members: sparse.csr_array,
+    points: FloatArray,
+    members: SparseRows,
     weigh: Callable[[Array], Array],
     random: np.random.RandomState,
 ) -> int:
@@ -230,8 +230,8 @@ def choose_n_neighbors(
 
 
 def leave_one_out(
-    points: Array,
-    members: sparse.csr_array,
+    points: FloatArray,
+    members: SparseRows,
     weigh: Callable[[Array], Array],
     random: np.random.RandomState,
 ) -> dict[int, float]:
@@ -257,7 +257,9 @@ def leave_one_out(
     }
 
 
-def _without_self(documents: Array, neighbors: Array, distances: Array) -> tuple[Array, Array]:
+def _without_self(
+    documents: Array, neighbors: IntArray, distances: FloatArray
+) -> tuple[Array, Array]:
     """Neighbours without the document itself.
 
     Without the last one where it is not among its own neighbours.
@@ -269,7 +271,7 @@ def _without_self(documents: Array, neighbors: Array, distances: Array) -> tuple
 
 
 def _n_correct(
-    neighbors: Array, weights: Array, by_document: sparse.csr_array, truth: Array
+    neighbors: IntArray, weights: FloatArray, by_document: SparseRows, truth: Array
 ) -> int:
     best = np.argmax(weighted_votes(neighbors, weights, by_document), axis=1)
     return int(truth[np.arange(len(best)), best].sum())
@@ -307,7 +309,7 @@ class TopicSVMClassifier(_TopicClassifier):
     FITTED = ("classes_", "multilabel_", "encoder_", "coef_", "intercept_", "slopes_", "shifts_")
 
     coef_: Array
-    intercept_: Array
+    intercept_: FloatArray
     slopes_: Array
     shifts_: Array
 
@@ -330,15 +332,15 @@ class TopicSVMClassifier(_TopicClassifier):
         self.classes_, self.multilabel_ = targets.classes, targets.multilabel
         return self
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> FloatArray:
         """P(c | d), documents x categories."""
-        probabilities: Array = np.asarray(expit(self._scores(X) * self.slopes_ + self.shifts_))
+        probabilities: FloatArray = np.asarray(expit(self._scores(X) * self.slopes_ + self.shifts_))
         if not self.multilabel_:
             probabilities = np.maximum(probabilities, np.finfo(float).tiny)
             probabilities /= probabilities.sum(axis=1, keepdims=True)
         return probabilities
 
-    def contributions(self, X: Any, category: Any) -> tuple[sparse.csr_array, Array]:
+    def contributions(self, X: Any, category: Any) -> tuple[SparseRows, Array]:
         """Return what each term adds to the log odds of a category, and those without any term.
 
         A topic's part of a code is divided among the terms by `SparseNMF.shares`; the sum over
@@ -373,24 +375,24 @@ class TopicSVMClassifier(_TopicClassifier):
         check_classes(self.classes_, n_categories, multilabel=self.multilabel_)
         self.n_features_in_ = self.encoder_.n_features_in_
 
-    def _scores(self, X: Any) -> Array:
+    def _scores(self, X: Any) -> FloatArray:
         from sklearn.preprocessing import normalize
 
-        scores: Array = normalize(self._codes(X)) @ self.coef_.T + self.intercept_
+        scores: FloatArray = normalize(self._codes(X)) @ self.coef_.T + self.intercept_
         return scores
 
-    def _hyperplanes(self, codes: Array, indicator: Array) -> tuple[Array, Array]:
+    def _hyperplanes(self, codes: FloatArray, indicator: Array) -> tuple[Array, Array]:
         """One hyperplane per category against the rest."""
         machine = LinearSVM(C=self.C, dual="auto", random_state=self.random_state)
         members = sparse.csr_array(indicator.T, dtype=np.int8)
         targets = Targets(members, np.arange(len(members.indptr) - 1), multilabel=True)
         machine.fit_checked(sparse.csr_array(codes), targets, np.ones(len(codes)))
-        weights: Array = (
+        weights: FloatArray = (
             machine.coef_.toarray() if sparse.issparse(machine.coef_) else machine.coef_
         )
         return weights, machine.intercept_
 
-    def _lines(self, codes: Array, indicator: Array) -> tuple[Array, Array]:
+    def _lines(self, codes: FloatArray, indicator: Array) -> tuple[Array, Array]:
         """Slope and shift of each category, from cross-validated scores."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.model_selection import KFold

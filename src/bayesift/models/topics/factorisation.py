@@ -45,7 +45,7 @@ from scipy import sparse
 from scipy.special import xlogy
 from sklearn.utils.extmath import randomized_svd
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.kernels.topics import (
     descend_basis,
     descend_codes,
@@ -60,7 +60,7 @@ from bayesift.threads import computed_once
 Importance = Literal["variance", "uniform"]
 Penalty = Literal["squared", "absolute", "log", "exponential"]
 Solver = Literal["coordinate", "multiplicative", "printed"]
-Start = Callable[[sparse.csr_array, int, np.random.RandomState], tuple[Array, Array]]
+Start = Callable[[SparseRows, int, np.random.RandomState], tuple[Array, Array]]
 
 _ROUNDING = 1e-12
 _ROOT_TOLERANCE = 1e-10
@@ -73,8 +73,8 @@ _LEAST = 1e-6
 class Objective:
     """The objective for one matrix; `rows` hold the values w_j V_ij."""
 
-    rows: sparse.csr_array
-    importance: Array
+    rows: SparseRows
+    importance: FloatArray
     alpha: float = 0.0
     penalty: Penalty = "squared"
     delta: float = 1.0
@@ -82,8 +82,8 @@ class Objective:
     @classmethod
     def of(
         cls,
-        X: sparse.csr_array,
-        importance: Array,
+        X: SparseRows,
+        importance: FloatArray,
         alpha: float,
         penalty: Penalty,
         delta: float = 1.0,
@@ -99,7 +99,7 @@ class Objective:
         )
 
     @computed_once
-    def columns(self) -> sparse.csr_array:
+    def columns(self) -> SparseRows:
         """Terms x documents."""
         return sparse.csr_array(self.rows.T)
 
@@ -115,7 +115,7 @@ class Objective:
         """Whether S is concave in x^2: every code has a curvature of its own."""
         return self.penalty in ("log", "exponential")
 
-    def curvatures(self, codes: Array) -> Array:
+    def curvatures(self, codes: FloatArray) -> Array:
         """Return the second derivative of the penalty, or of the square above it at these codes.
 
         A number or one per code.
@@ -128,32 +128,32 @@ class Objective:
             )
         return np.asarray(2.0 * self.alpha if self.penalty == "squared" else 0.0)
 
-    def slopes(self, basis: Array) -> Array:
+    def slopes(self, basis: FloatArray) -> Array:
         """Return the constant part of the bound's derivative in a code."""
-        masses: Array = self.importance @ basis
+        masses: FloatArray = self.importance @ basis
         return masses + self.alpha if self.penalty == "absolute" else masses
 
-    def divergence(self, codes: Array, basis: Array) -> float:
+    def divergence(self, codes: FloatArray, basis: FloatArray) -> float:
         """Return the first sum, over terms that have a weight in some topic."""
         rows = self.rows
         likelihood = log_likelihood(rows.indptr, rows.indices, rows.data, codes, basis)
         return float(self.constant - likelihood + codes.sum(axis=0) @ (self.importance @ basis))
 
-    def value(self, codes: Array, basis: Array) -> float:
+    def value(self, codes: FloatArray, basis: FloatArray) -> float:
         """Return the objective."""
         return self.divergence(codes, basis) + self.alpha * float(np.sum(self._activity(codes)))
 
-    def _activity(self, codes: Array) -> Array:
+    def _activity(self, codes: FloatArray) -> Array:
         """S of each code."""
         if self.penalty == "absolute":
             return codes
-        squares: Array = (codes / self.delta) ** 2 if self.concave else codes**2
+        squares: FloatArray = (codes / self.delta) ** 2 if self.concave else codes**2
         if self.penalty == "log":
             return np.asarray(np.log1p(squares))
         return -np.exp(-squares) if self.penalty == "exponential" else squares
 
 
-def importance_of(X: sparse.csr_array, kind: Importance) -> Array:
+def importance_of(X: SparseRows, kind: Importance) -> FloatArray:
     """w_j: the variance of each term, scaled to mean 1 over the terms that vary, or 1.
 
     0 for terms that never occur.
@@ -173,7 +173,7 @@ def importance_of(X: sparse.csr_array, kind: Importance) -> Array:
 
 
 def random_start(
-    X: sparse.csr_array, n_topics: int, random: np.random.RandomState
+    X: SparseRows, n_topics: int, random: np.random.RandomState
 ) -> tuple[Array, Array]:
     """Codes and basis drawn at random.
 
@@ -185,7 +185,7 @@ def random_start(
 
 
 def nndsvd_start(
-    X: sparse.csr_array, n_topics: int, random: np.random.RandomState
+    X: SparseRows, n_topics: int, random: np.random.RandomState
 ) -> tuple[Array, Array]:
     """Start from positive parts of the singular vectors (Boutsidis & Gallopoulos 2008).
 
@@ -206,7 +206,7 @@ def nndsvd_start(
 
 
 def nndsvda_start(
-    X: sparse.csr_array, n_topics: int, random: np.random.RandomState
+    X: SparseRows, n_topics: int, random: np.random.RandomState
 ) -> tuple[Array, Array]:
     """Start as `nndsvd_start`, scaled, with zeros raised to the mean of X.
 
@@ -239,7 +239,7 @@ def _heavier_part(left: Array, right: Array) -> tuple[Array, Array]:
     return max(pairs, key=lambda pair: float(np.linalg.norm(pair[0]) * np.linalg.norm(pair[1])))
 
 
-def _scaled(X: sparse.csr_array, codes: Array, basis: Array) -> tuple[Array, Array]:
+def _scaled(X: SparseRows, codes: FloatArray, basis: FloatArray) -> tuple[Array, Array]:
     """Topics of sum one; each document's code has the sum of its row."""
     totals = codes.sum(axis=1, keepdims=True)
     sums = np.asarray(X.sum(axis=1)).reshape(-1, 1)
@@ -247,7 +247,12 @@ def _scaled(X: sparse.csr_array, codes: Array, basis: Array) -> tuple[Array, Arr
 
 
 def coordinate_codes(
-    objective: Objective, codes: Array, basis: Array, *, repeats: int = 1, tolerance: float = 0.0
+    objective: Objective,
+    codes: FloatArray,
+    basis: FloatArray,
+    *,
+    repeats: int = 1,
+    tolerance: float = 0.0,
 ) -> int:
     """Update the codes in place, up to `repeats` times.
 
@@ -278,7 +283,7 @@ def coordinate_codes(
 
 
 def _repeated_codes(
-    objective: Objective, codes: Array, basis: Array, repeats: int, tolerance: float
+    objective: Objective, codes: FloatArray, basis: FloatArray, repeats: int, tolerance: float
 ) -> int:
     for repeat in range(repeats):
         before = codes.copy()
@@ -289,7 +294,7 @@ def _repeated_codes(
     return repeats
 
 
-def coordinate_basis(objective: Objective, codes: Array, basis: Array) -> None:
+def coordinate_basis(objective: Objective, codes: FloatArray, basis: FloatArray) -> None:
     """Update the basis and the scales of the codes in place.
 
     A topic without terms starts again with all terms.
@@ -315,7 +320,7 @@ def coordinate_basis(objective: Objective, codes: Array, basis: Array) -> None:
     basis /= np.maximum(basis.sum(axis=0), np.finfo(float).tiny)
 
 
-def multiplicative_codes(objective: Objective, codes: Array, basis: Array) -> None:
+def multiplicative_codes(objective: Objective, codes: FloatArray, basis: FloatArray) -> None:
     """Update the codes in place."""
     rows, slopes, curvatures = objective.rows, objective.slopes(basis), objective.curvatures(codes)
     if objective.concave:
@@ -327,7 +332,7 @@ def multiplicative_codes(objective: Objective, codes: Array, basis: Array) -> No
         update_codes(rows.indptr, rows.indices, rows.data, basis, slopes, float(curvatures), codes)
 
 
-def multiplicative_basis(objective: Objective, codes: Array, basis: Array) -> None:
+def multiplicative_basis(objective: Objective, codes: FloatArray, basis: FloatArray) -> None:
     """Update the basis and the scales of the codes in place."""
     columns, shares = objective.columns, np.empty_like(basis)
     gather_shares(columns.indptr, columns.indices, columns.data, basis, codes, shares)
@@ -344,7 +349,7 @@ def multiplicative_basis(objective: Objective, codes: Array, basis: Array) -> No
 
 
 def _balanced(
-    objective: Objective, shares: Array, masses: Array, strengths: Array
+    objective: Objective, shares: FloatArray, masses: FloatArray, strengths: Array
 ) -> tuple[Array, Array]:
     """Find the roots S of S = sum_j C_ja / (w_j h_a + k_a S), and the slopes k_a S.
 
@@ -362,25 +367,27 @@ def _balanced(
     return slopes, _sums(objective, shares, masses, slopes)[0]
 
 
-def _sums(objective: Objective, shares: Array, masses: Array, slopes: Array) -> tuple[Array, Array]:
+def _sums(
+    objective: Objective, shares: FloatArray, masses: FloatArray, slopes: FloatArray
+) -> tuple[Array, Array]:
     totals, squares = np.empty(len(masses)), np.empty(len(masses))
     sum_quotients(shares, objective.importance, masses, slopes, totals, squares)
     return totals, squares
 
 
-def coordinate_update(objective: Objective, codes: Array, basis: Array) -> None:
+def coordinate_update(objective: Objective, codes: FloatArray, basis: FloatArray) -> None:
     """Update codes, then basis and scales of the codes, in place, one entry at a time."""
     coordinate_codes(objective, codes, basis)
     coordinate_basis(objective, codes, basis)
 
 
-def multiplicative_update(objective: Objective, codes: Array, basis: Array) -> None:
+def multiplicative_update(objective: Objective, codes: FloatArray, basis: FloatArray) -> None:
     """Update codes, then basis and scales of the codes, in place, by the bound."""
     multiplicative_codes(objective, codes, basis)
     multiplicative_basis(objective, codes, basis)
 
 
-def printed_update(objective: Objective, codes: Array, basis: Array) -> None:
+def printed_update(objective: Objective, codes: FloatArray, basis: FloatArray) -> None:
     """Apply rules 9, 10 and 11 of the paper in place; the objective may rise.
 
     W is renormalised without its codes.
@@ -404,17 +411,17 @@ UPDATES: dict[str, Callable[[Objective, Array, Array], None]] = {
 class Factorisation:
     """The result of `factorise`; `objectives` are those at the start and at every check."""
 
-    codes: Array
-    basis: Array
-    objectives: Array
+    codes: FloatArray
+    basis: FloatArray
+    objectives: FloatArray
     iterations: int
     converged: bool
 
 
 def factorise(
     objective: Objective,
-    codes: Array,
-    basis: Array,
+    codes: FloatArray,
+    basis: FloatArray,
     *,
     max_iter: int,
     tol: float,

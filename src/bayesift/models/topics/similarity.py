@@ -35,7 +35,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, BoolArray, FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.models.baselines.neighbors import squared_distances
 from bayesift.state import StateMixin, expect_array, storable
@@ -61,7 +61,7 @@ class Pairs:
     same_share: float
 
 
-def draw_pairs(members: sparse.csr_array, n_pairs: int, random: np.random.RandomState) -> Pairs:
+def draw_pairs(members: SparseRows, n_pairs: int, random: np.random.RandomState) -> Pairs:
     """Draw half of the pairs from the same category, half from different ones.
 
     `members` is categories x documents.
@@ -73,7 +73,7 @@ def draw_pairs(members: sparse.csr_array, n_pairs: int, random: np.random.Random
     return Pairs(left, right, np.repeat([True, False], half), same_share)
 
 
-def _draw_same(members: sparse.csr_array, n_pairs: int, random: np.random.RandomState) -> Array:
+def _draw_same(members: SparseRows, n_pairs: int, random: np.random.RandomState) -> Array:
     sizes = np.diff(members.indptr)
     usable = members[np.flatnonzero(sizes > 1)]
     by_document = sparse.csr_array(usable.T)
@@ -92,7 +92,7 @@ def _draw_same(members: sparse.csr_array, n_pairs: int, random: np.random.Random
 
 
 def _draw_different(
-    members: sparse.csr_array, n_pairs: int, random: np.random.RandomState
+    members: SparseRows, n_pairs: int, random: np.random.RandomState
 ) -> tuple[Array, float]:
     by_document = sparse.csr_array(members.T)
     candidates = np.flatnonzero(np.diff(by_document.indptr))
@@ -130,13 +130,13 @@ class AdditiveModel:
     """
 
     offset: float
-    weights: Array
-    factors: Array
-    variances: Array
+    weights: FloatArray
+    factors: FloatArray
+    variances: FloatArray
 
 
 def fit_additive(
-    codes: Array, left: Array, right: Array, same: Array, *, rounds: int = 1
+    codes: FloatArray, left: IntArray, right: IntArray, same: BoolArray, *, rounds: int = 1
 ) -> AdditiveModel:
     """Fit `rounds` stages per topic on pairs of rows, in the order of columns."""
     signs, columns = np.where(same, 1.0, -1.0), np.ascontiguousarray(codes.T)
@@ -168,7 +168,9 @@ def fit_additive(
     return AdditiveModel(float(offset), weights, factors, variances)
 
 
-def fit_naive_bayes(codes: Array, left: Array, right: Array, same: Array) -> AdditiveModel:
+def fit_naive_bayes(
+    codes: FloatArray, left: IntArray, right: IntArray, same: BoolArray
+) -> AdditiveModel:
     """Return factors and weights 1: naive Bayes on topics (eq. 28).
 
     F is then the log odds themselves.
@@ -187,7 +189,7 @@ def fit_naive_bayes(codes: Array, left: Array, right: Array, same: Array) -> Add
     )
 
 
-def best_factor(margins: Array, importance: Array) -> float:
+def best_factor(margins: FloatArray, importance: FloatArray) -> float:
     """Find the a that minimises sum importance e^{-a margins}, by Newton's method."""
     factor, losses = 0.0, importance
     total = float(losses.sum())
@@ -209,7 +211,7 @@ def best_factor(margins: Array, importance: Array) -> float:
     return factor
 
 
-def _variances(squares: Array, importance: Array, same: Array) -> tuple[float, float]:
+def _variances(squares: FloatArray, importance: FloatArray, same: Array) -> tuple[float, float]:
     least = _LEAST_VARIANCE * float(squares.mean())
     intra, extra = (
         float(np.average(squares[part], weights=importance[part])) for part in (same, ~same)
@@ -353,12 +355,14 @@ class TopicSimilarity(StateMixin, BaseEstimator):
         unit = self._unit(codes)
         if unit.shape[1] != len(self.weights_):
             raise ValueError(f"codes of {unit.shape[1]} topics, fitted with {len(self.weights_)}")
-        points: Array = unit * np.sqrt(self.weights_)
+        points: FloatArray = unit * np.sqrt(self.weights_)
         return points
 
-    def log_odds_at(self, distances: Array, *, prior: float = 0.5) -> Array:
+    def log_odds_at(self, distances: FloatArray, *, prior: float = 0.5) -> Array:
         """Log odds at squared distances of points."""
-        odds: Array = self.slope_ * (self.offset_ - distances) + self.shift_ + float(logit(prior))
+        odds: FloatArray = (
+            self.slope_ * (self.offset_ - distances) + self.shift_ + float(logit(prior))
+        )
         return odds
 
     def _post_load(self) -> None:
@@ -450,7 +454,7 @@ def more_like_this(
 
 
 def _parts(
-    similarity: TopicSimilarity, points: Array, liked: Sequence[int], disliked: Sequence[int]
+    similarity: TopicSimilarity, points: FloatArray, liked: Sequence[int], disliked: Sequence[int]
 ) -> Array:
     """Return what each topic adds to each document's score, documents x topics."""
     parts = _mean_squares(points, points[list(liked)])
@@ -460,9 +464,9 @@ def _parts(
     return parts
 
 
-def _mean_squares(points: Array, judged: Array) -> Array:
+def _mean_squares(points: FloatArray, judged: Array) -> Array:
     """Return the mean of (p - j)^2 over the judged, by topic."""
-    squares: Array = np.square(points - judged.mean(axis=0)) + judged.var(axis=0)
+    squares: FloatArray = np.square(points - judged.mean(axis=0)) + judged.var(axis=0)
     return squares
 
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.models.topics.factorisation import (
     STARTS,
@@ -169,7 +169,7 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         documents: Array = np.asarray(codes) @ self.components_
         return documents
 
-    def objective(self, X: Any, codes: Array) -> float:
+    def objective(self, X: Any, codes: FloatArray) -> float:
         """Return the objective at these codes and the topics found.
 
         Its divergence alone with `alpha=0`.
@@ -205,7 +205,7 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
         `relevance` as its weight there.
         """
-        columns: Array = np.argsort(-self.relevance(relevance), axis=1, kind="stable")[:, :k]
+        columns: IntArray = np.argsort(-self.relevance(relevance), axis=1, kind="stable")[:, :k]
         return columns
 
     def topic_words(
@@ -222,7 +222,7 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             raise ValueError(f"{len(names)} names for {self.n_features_in_} terms")
         return [[str(names[j]) for j in row] for row in self.topic_terms(k, relevance=relevance)]
 
-    def shares(self, X: Any, codes: Array) -> sparse.csr_array:
+    def shares(self, X: Any, codes: FloatArray) -> SparseRows:
         """Return how much of each topic's code every term of one document brings.
 
         X is 1 x terms; the result is topics x terms.

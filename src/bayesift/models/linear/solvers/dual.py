@@ -23,7 +23,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.dual import DualArrays, DualDocuments, best_intercepts, visit
 from bayesift.kernels.entries import entries_of
 from bayesift.kernels.products import times, transposed_times
@@ -292,17 +292,19 @@ class _DualBlock:
         estimate: Array = self.ratio * self.size * self.moves.sum(axis=0)
         return estimate
 
-    def _scores(self) -> Array:
+    def _scores(self) -> FloatArray:
         """Scores without intercepts."""
         scores = np.empty(self.signs.shape)
         times(self.rows.indptr, self.rows.indices, self.rows.data, self.weights, scores)
         scores += self.offsets
         return scores
 
-    def _back(self, values: Array) -> Array:
+    def _back(self, values: FloatArray) -> Array:
         out = np.empty(self.weights.shape)
         transposed_times(self.rows.indptr, self.rows.indices, self.rows.data, values, out)
         return out
 
-    def _likelihoods(self, scores: Array, intercepts: Array) -> tuple[Array, Array, Array]:
+    def _likelihoods(
+        self, scores: FloatArray, intercepts: FloatArray
+    ) -> tuple[Array, Array, Array]:
         return log_likelihoods(self.problem.link, self.signs * (scores + intercepts))

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg, sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.priors import row_of
 from bayesift.models.linear.problem import LinearProblem, Solution
@@ -70,7 +70,7 @@ def solve_by_em(
     return Solution(coefficients, float(intercept), np.array(trace), len(trace), converged)
 
 
-def _spread(problem: LinearProblem, category: int, terms: Array, distance: Array) -> Array:
+def _spread(problem: LinearProblem, category: int, terms: IntArray, distance: FloatArray) -> Array:
     whole = np.zeros(problem.n_terms)
     whole[terms] = distance
     return problem.prior.spread(whole, category)[terms]
@@ -82,7 +82,7 @@ class _LeastSquares:
     The intercept comes last.
     """
 
-    def __init__(self, problem: LinearProblem, category: int, terms: Array) -> None:
+    def __init__(self, problem: LinearProblem, category: int, terms: IntArray) -> None:
         self.link, self.bound = problem.link, problem.link.curvature_bound
         self.columns = (
             problem.columns if len(terms) == problem.n_terms else problem.columns[:, terms]
@@ -100,7 +100,7 @@ class _LeastSquares:
         )
         return self.bound * whole
 
-    def residuals(self, weights: Array, intercept: float) -> Array:
+    def residuals(self, weights: FloatArray, intercept: float) -> FloatArray:
         """Return the derivative of the log-likelihood for each score."""
         margins = self.signs * (self.columns @ weights + intercept)
         return self.importance * self.signs * log_likelihoods(self.link, margins)[1]
@@ -108,11 +108,11 @@ class _LeastSquares:
     def step(
         self,
         places: Array,
-        gram: Array,
-        spread: Array,
-        distance: Array,
+        gram: FloatArray,
+        spread: FloatArray,
+        distance: FloatArray,
         intercept: float,
-        residuals: Array,
+        residuals: FloatArray,
     ) -> tuple[Array, float]:
         """Make the M-step of one block."""
         now = np.append(distance, intercept)

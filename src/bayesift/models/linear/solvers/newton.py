@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.linear import L2, LOWER, MODE, UPPER
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.priors import penalty_rows
@@ -52,14 +52,14 @@ class _NewtonBlock:
                 self.weights[:, place] = np.append(start.coefficients, start.intercept)
         self.weights[:-1][self.used[:-1] == 0] = 0.0
 
-    def scores(self, weights: Array) -> Array:
+    def scores(self, weights: FloatArray) -> FloatArray:
         """X weights + intercept, documents x categories."""
         out = np.empty(self.signs.shape)
         self.design.times(weights, out)
         out += weights[-1]
         return out
 
-    def back(self, values: Array) -> Array:
+    def back(self, values: FloatArray) -> Array:
         """Return the transposed product, with the sum of the values last."""
         out = np.empty(self.weights.shape)
         self.design.transposed_times(values, out)
@@ -67,21 +67,21 @@ class _NewtonBlock:
         out *= self.used
         return out
 
-    def objective(self, scores: Array, weights: Array) -> tuple[Array, Array, Array]:
+    def objective(self, scores: FloatArray, weights: FloatArray) -> tuple[Array, Array, Array]:
         """Return minus the log posterior of each category, residuals and curvatures."""
         logarithms, derivatives, curvatures = log_likelihoods(self.link, self.signs * scores)
         cost = 0.5 * np.sum(self.precision * self.used * (weights - self.centre) ** 2, axis=0)
         loss = cost - np.sum(self.importance * logarithms, axis=0)
         return loss, self.importance * self.signs * derivatives, self.importance * curvatures
 
-    def gradient(self, residuals: Array) -> Array:
+    def gradient(self, residuals: FloatArray) -> FloatArray:
         """Return the gradient of minus the log posterior."""
-        gradient: Array = self.used * self.precision * (self.weights - self.centre) - self.back(
-            residuals
-        )
+        gradient: FloatArray = self.used * self.precision * (
+            self.weights - self.centre
+        ) - self.back(residuals)
         return gradient
 
-    def size(self, gradient: Array, curvatures: Array) -> Array:
+    def size(self, gradient: FloatArray, curvatures: FloatArray) -> Array:
         """Return the square of the gradient in units of the prior.
 
         Half of it bounds how far the objective can fall.
@@ -91,7 +91,7 @@ class _NewtonBlock:
         size: Array = np.sum(gradient**2 / np.where(scale > 0, scale, 1.0), axis=0)
         return size
 
-    def direction(self, gradient: Array, curvatures: Array, forcing: Array) -> Array:
+    def direction(self, gradient: FloatArray, curvatures: FloatArray, forcing: Array) -> Array:
         """Minus the inverse Hessian times the gradient, by conjugate gradients."""
         diagonal = self.precision + np.vstack(
             [self.design.squares_times(curvatures), curvatures.sum(axis=0)[None]]
@@ -158,14 +158,14 @@ def solve_by_newton(
 
 
 def _search(
-    block: _NewtonBlock, step: Array, scores: Array, loss: Array, slope: Array
+    block: _NewtonBlock, step: FloatArray, scores: FloatArray, loss: Array, slope: Array
 ) -> StepLengths:
     """Find the step length of each category; objectives are computed together."""
     moves, lengths = block.scores(step), np.ones(len(loss))
 
     def evaluate(places: Array, tried: Array) -> Array:
         lengths[places] = tried
-        objectives: Array = block.objective(
+        objectives: FloatArray = block.objective(
             scores + lengths * moves, block.weights + lengths * step
         )[0][places]
         return objectives
@@ -190,7 +190,7 @@ def solve_by_lbfgs(
     trace: list[float] = []
     left = np.inf  # the squared gradient in units of the prior, divided by the one to stop at
 
-    def value(weights: Array) -> tuple[float, Array]:
+    def value(weights: FloatArray) -> tuple[float, Array]:
         nonlocal left
         margins = signs * (columns @ weights[:-1] + weights[-1])
         logarithms, derivatives, curvatures = log_likelihoods(problem.link, margins)

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels import newton_steps as steps
 from bayesift.kernels.documents import (
     CURVATURE,
@@ -171,7 +171,7 @@ def _model(problem: LinearProblem, category: int) -> Model:
 
 
 def select_terms(
-    found: Array, priority: Array, penalty: Array, weights: Array, moved: int
+    found: Array, priority: FloatArray, penalty: FloatArray, weights: FloatArray, moved: int
 ) -> Array:
     """Select the working set: `moved` terms off their mode, others by priority."""
     wanted = max(_SMALLEST_SET, len(found) // _SHARE if moved == 0 else int(_GROWTH * moved))
@@ -180,7 +180,7 @@ def select_terms(
         return found.copy()
     ranks = np.where(weights[found] != penalty[MODE, found], np.inf, priority)
     cut = np.partition(ranks, len(found) - size)[len(found) - size]
-    chosen: Array = found[ranks >= cut]
+    chosen: IntArray = found[ranks >= cut]
     return chosen
 
 
@@ -194,7 +194,12 @@ class Descent:
     """
 
     def __init__(
-        self, matrix: Matrix, model: Model, documents: Documents, weights: Array, bias: Array
+        self,
+        matrix: Matrix,
+        model: Model,
+        documents: Documents,
+        weights: FloatArray,
+        bias: FloatArray,
     ) -> None:
         self.matrix, self.model, self.documents = matrix, model, documents
         self.weights, self.bias, self.loss = weights, bias, math.nan
@@ -217,12 +222,12 @@ class Descent:
 
     def improve(
         self,
-        chosen: Array,
+        chosen: IntArray,
         worst: float,
         tolerance: float,
         *,
         cautious: bool,
-        neg_gradient: Array | None = None,
+        neg_gradient: FloatArray | None = None,
     ) -> None:
         """One round on a working set, of which the gradient may be given.
 
@@ -241,7 +246,7 @@ class Descent:
         if abs(self.bias_neg_gradient()) > goal:
             self.loss = optimise_intercept(self.model, documents, self.bias, goal, 4, cautious)
 
-    def _copy(self, chosen: Array) -> tuple[WorkingSet | None, float]:
+    def _copy(self, chosen: IntArray) -> tuple[WorkingSet | None, float]:
         """Copy the entries of the set and the products that its Gram matrix sums.
 
         None where columns are quicker.
@@ -337,8 +342,8 @@ class Descent:
 
     def _step_by_columns(
         self,
-        chosen: Array,
-        neg_gradient: Array | None,
+        chosen: IntArray,
+        neg_gradient: FloatArray | None,
         worst: float,
         tolerance: float,
         *,
@@ -395,7 +400,7 @@ class Descent:
         self._move_scores(chosen, by_term, common)
         self._line_search(chosen, step, neg_gradient, common, bias_gradient, cautious=cautious)
 
-    def _move_scores(self, chosen: Array, by_term: Array, common: float) -> None:
+    def _move_scores(self, chosen: IntArray, by_term: Array, common: float) -> None:
         """Take the step of the weights `by_term` and of the intercept.
 
         By columns where the set is small, else by rows.
@@ -413,15 +418,17 @@ class Descent:
         add_scores(*columns, chosen, by_term, documents.places, direction)
         scores += direction
 
-    def _common(self, total: float, bias_gradient: float, sums: Array, step: Array) -> float:
+    def _common(
+        self, total: float, bias_gradient: float, sums: FloatArray, step: FloatArray
+    ) -> float:
         """Return the best step of the intercept with that of the weights."""
         return (bias_gradient - float(np.dot(sums, step))) / total if total > 0.0 else 0.0
 
     def _line_search(
         self,
-        chosen: Array,
-        step: Array,
-        neg_gradient: Array,
+        chosen: IntArray,
+        step: FloatArray,
+        neg_gradient: FloatArray,
         common: float,
         bias_gradient: float,
         *,

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg, sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.line_search import backtrack
@@ -75,7 +75,7 @@ def solve_by_relevance(
     return Solution(coefficients, intercept, np.array(trace), len(trace), converged)
 
 
-def _says_nothing(weights: Array, deviations: Array, determined: Array) -> Array:
+def _says_nothing(weights: FloatArray, deviations: FloatArray, determined: Array) -> Array:
     """Whether q^2 <= s, for weights that the labels hardly determine.
 
     Both are multiplied by S^2 / tau.
@@ -88,7 +88,7 @@ class _Normal:
     """The posterior over theta, terms and intercept, with a normal prior per weight."""
 
     def __init__(
-        self, problem: LinearProblem, category: int, terms: Array, deviations: Array
+        self, problem: LinearProblem, category: int, terms: IntArray, deviations: FloatArray
     ) -> None:
         free, precision, self.centre = problem.intercept
         self.deviations, self.link = np.append(deviations, free), problem.link
@@ -100,7 +100,7 @@ class _Normal:
         self.columns = sparse.csc_array(columns)
         self.signs, self.importance = problem.signs(category), problem.importance_of(category)
 
-    def mode(self, weights: Array, intercept: float) -> tuple[Array, float, Array, float]:
+    def mode(self, weights: FloatArray, intercept: float) -> tuple[Array, float, Array, float]:
         """Return the mode, how well weights are determined, and minus the log evidence."""
         theta = np.append(weights / self.deviations[:-1], intercept - self.centre)
         objective, gradient, hessian = self._derivatives(theta)
@@ -121,7 +121,9 @@ class _Normal:
         evidence = objective + float(np.sum(np.log(np.diagonal(factor))))
         return whole[:-1], float(whole[-1] + self.centre), determined, evidence
 
-    def _step_length(self, theta: Array, step: Array, objective: float, slope: float) -> float:
+    def _step_length(
+        self, theta: FloatArray, step: FloatArray, objective: float, slope: float
+    ) -> float:
         def evaluate(_: Array, lengths: Array) -> Array:
             return np.array([self._objective(theta + lengths[0] * step)])
 
@@ -131,14 +133,14 @@ class _Normal:
             ]
         )
 
-    def _margins(self, theta: Array) -> Array:
+    def _margins(self, theta: FloatArray) -> Array:
         return np.asarray(self.signs * (self.columns @ theta + self.centre))
 
-    def _objective(self, theta: Array) -> float:
+    def _objective(self, theta: FloatArray) -> float:
         logarithms = log_likelihoods(self.link, self._margins(theta))[0]
         return float(0.5 * self.ridge @ theta**2 - self.importance @ logarithms)
 
-    def _derivatives(self, theta: Array) -> tuple[float, Array, Array]:
+    def _derivatives(self, theta: FloatArray) -> tuple[float, Array, Array]:
         _, slopes, curvatures = log_likelihoods(self.link, self._margins(theta))
         gradient = self.ridge * theta - self.columns.T @ (self.importance * self.signs * slopes)
         weighted = sparse.csc_array(self.columns * (self.importance * curvatures)[:, np.newaxis])

@@ -29,7 +29,7 @@ from scipy import sparse
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import logsumexp
 
-from bayesift.arrays import Array, inner
+from bayesift.arrays import Array, FloatArray, SparseRows, inner
 from bayesift.kernels import softmax as kernels
 from bayesift.models.linear.design import Design, dense_columns
 from bayesift.models.linear.priors import GaussianPrior, prior_of, row_of
@@ -51,7 +51,7 @@ class NormalModel:
     """
 
     def __init__(
-        self, problem: LinearProblem, rows: sparse.csr_array, centre: Array, spread: Array
+        self, problem: LinearProblem, rows: SparseRows, centre: Array, spread: FloatArray
     ) -> None:
         self.design = problem.design if rows is problem.rows else Design(rows, dense_columns(rows))
         self.columns = sparse.csc_array(self.design.sparse)
@@ -75,21 +75,21 @@ class NormalModel:
         out[-1, : self.n_classes] = last
         return out
 
-    def theta_of(self, weights: Array, intercepts: Array) -> Array:
+    def theta_of(self, weights: FloatArray, intercepts: FloatArray) -> Array:
         """Theta of these weights, classes x terms; 0 where the spread is 0."""
         distance = self._padded(weights, 0.0) - self.centre
         distance[-1, : self.n_classes] = intercepts - self.centre[-1, : self.n_classes]
-        theta: Array = np.divide(
+        theta: FloatArray = np.divide(
             distance, self.spread, out=np.zeros_like(distance), where=self.spread > 0
         )
         return theta
 
-    def weights_of(self, theta: Array) -> tuple[Array, Array]:
+    def weights_of(self, theta: FloatArray) -> tuple[Array, Array]:
         """Weights, classes x terms, and intercepts."""
         whole = (self.centre + self.spread * theta)[:, : self.n_classes]
         return np.ascontiguousarray(whole[:-1].T), whole[-1].copy()
 
-    def _scores_of(self, weights: Array, table: Array | None = None) -> Array:
+    def _scores_of(self, weights: FloatArray, table: Array | None = None) -> Array:
         """Return the scores by weights; `table` has the dense columns in another precision."""
         rows, dense = self.design.sparse, self.design.dense
         out = np.empty((rows.shape[0], weights.shape[1]))
@@ -100,7 +100,7 @@ class NormalModel:
         out += weights[-1]
         return out
 
-    def _back(self, values: Array, power: int = 1, table: Array | None = None) -> Array:
+    def _back(self, values: FloatArray, power: int = 1, table: Array | None = None) -> Array:
         """Multiply by the transposed matrix, or by that of its squares; sums of values last."""
         out, dense, data = np.empty_like(self.spread), self.design.dense, self.columns.data
         entries = data if power == 1 else data**power
@@ -113,28 +113,28 @@ class NormalModel:
         out[-1] = values.sum(axis=0)
         return out
 
-    def moves(self, step: Array) -> Array:
+    def moves(self, step: FloatArray) -> Array:
         """Return the change of the scores by a step of theta."""
         return self._scores_of(self.spread * step)
 
-    def objective(self, theta: Array, scores: Array) -> float:
+    def objective(self, theta: FloatArray, scores: FloatArray) -> float:
         """Minus the log posterior."""
         used = scores[:, : self.n_classes]
         losses = logsumexp(used, axis=1) - used[np.arange(len(used)), self.labels]
         return inner(self.importance, losses) + 0.5 * float(np.sum(self.ridge * theta**2))
 
-    def probabilities(self, scores: Array) -> Array:
+    def probabilities(self, scores: FloatArray) -> Array:
         """Documents x classes; 0 in the padding."""
         out = np.zeros_like(scores)
         used = scores[:, : self.n_classes]
         out[:, : self.n_classes] = np.exp(used - logsumexp(used, axis=1, keepdims=True))
         return out
 
-    def gradient(self, theta: Array, probabilities: Array) -> Array:
+    def gradient(self, theta: FloatArray, probabilities: FloatArray) -> FloatArray:
         """Return the gradient of the objective."""
         residuals = self.importance[:, np.newaxis] * probabilities
         residuals[np.arange(len(residuals)), self.labels] -= self.importance
-        gradient: Array = self.spread * self._back(residuals) + self.ridge * theta
+        gradient: FloatArray = self.spread * self._back(residuals) + self.ridge * theta
         return gradient
 
     def first_slope(self) -> float:
@@ -143,16 +143,16 @@ class NormalModel:
         return math.sqrt(inner(gradient, gradient))
 
     def hessian_product(
-        self, search: Array, probabilities: Array, table: Array | None = None
+        self, search: FloatArray, probabilities: FloatArray, table: Array | None = None
     ) -> Array:
         """Multiply a step by the Hessian of the objective; `table` as for the scores."""
         changes = self._scores_of(self.spread * search, table)
         changes -= np.sum(probabilities * changes, axis=1, keepdims=True)
         changes *= self.importance[:, np.newaxis] * probabilities
-        product: Array = self.spread * self._back(changes, 1, table) + self.ridge * search
+        product: FloatArray = self.spread * self._back(changes, 1, table) + self.ridge * search
         return product
 
-    def direction(self, gradient: Array, probabilities: Array, precision: float) -> Array:
+    def direction(self, gradient: FloatArray, probabilities: FloatArray, precision: float) -> Array:
         """Return minus the inverse Hessian times the gradient, by conjugate gradients."""
         weighted = self.importance[:, np.newaxis] * probabilities
         diagonal = (
@@ -178,7 +178,7 @@ class NormalModel:
         return step
 
     def minimise(
-        self, theta: Array, tolerance: float, rounds: int
+        self, theta: FloatArray, tolerance: float, rounds: int
     ) -> tuple[Array, list[float], bool]:
         """Find the mode, the objective of each round, and whether it converged."""
         scores = self.base + self.moves(theta)
@@ -204,7 +204,7 @@ class NormalModel:
         return theta, trace, converged
 
     def _search(
-        self, theta: Array, scores: Array, step: Array, slope: float, now: float
+        self, theta: FloatArray, scores: FloatArray, step: FloatArray, slope: float, now: float
     ) -> tuple[float, Array, float]:
         """Find the step length (0 without one), and the scores and objective there."""
         moves, last = self.moves(step), (scores, now)
@@ -245,7 +245,7 @@ def solve_softmax_by_newton(
 
 
 def solutions_of(
-    weights: Array, intercepts: Array, objectives: Array, *, converged: bool
+    weights: FloatArray, intercepts: FloatArray, objectives: FloatArray, *, converged: bool
 ) -> list[Solution]:
     """One `Solution` per class."""
     rounds = max(1, len(objectives) - 1)
@@ -295,7 +295,7 @@ def solve_softmax_by_lbfgs(problem: LinearProblem, starts: list[Solution | None]
     first = model.first_slope()
     left = np.inf
 
-    def value(flat: Array) -> tuple[float, Array]:
+    def value(flat: FloatArray) -> tuple[float, Array]:
         nonlocal left
         theta = flat.reshape(shape)
         scores = model.base + model.moves(theta)
@@ -358,7 +358,7 @@ def solve_softmax_by_em(problem: LinearProblem, starts: list[Solution | None]) -
     return solutions_of(weights, intercepts, np.array(trace), converged=converged)
 
 
-def _spreads(problem: LinearProblem, distances: Array) -> Array:
+def _spreads(problem: LinearProblem, distances: FloatArray) -> Array:
     """Return the deviation that EM expects of each weight, classes x terms.
 
     0 for terms that a class may not use.
@@ -370,7 +370,9 @@ def _spreads(problem: LinearProblem, distances: Array) -> Array:
     return spreads
 
 
-def _objective(problem: LinearProblem, model: NormalModel, theta: Array, distances: Array) -> float:
+def _objective(
+    problem: LinearProblem, model: NormalModel, theta: FloatArray, distances: FloatArray
+) -> float:
     """Minus the log posterior."""
     loss = model.objective(theta, model.base + model.moves(theta)) - 0.5 * float(
         np.sum(model.ridge * theta**2)

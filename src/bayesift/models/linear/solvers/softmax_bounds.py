@@ -32,7 +32,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.special import log_softmax
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.softmax import labels_of, solutions_of, start_of
 from bayesift.models.linear.solvers.variational import bound_curvature
@@ -72,25 +72,27 @@ class _Classes:
         self.used[:, -1] = bool(free)
         self.mode[:, :-1][~self.used[:, :-1]] = 0.0
 
-    def scores(self, weights: Array) -> Array:
+    def scores(self, weights: FloatArray) -> FloatArray:
         """Documents x classes."""
         return np.asarray(self.rows @ weights.T)
 
-    def objective(self, weights: Array) -> float:
+    def objective(self, weights: FloatArray) -> float:
         """Minus the log posterior."""
         logarithms = log_softmax(self.scores(weights), axis=1)[self.members > 0]
         return float(
             0.5 * np.sum(self.precision * (weights - self.mode) ** 2) - self.importance @ logarithms
         )
 
-    def gram(self, curvatures: Array, used: Array) -> Array:
+    def gram(self, curvatures: FloatArray, used: Array) -> Array:
         """X' diag(curvatures) X of the columns of a class."""
         columns = self.rows[:, np.flatnonzero(used)]
         return np.asarray(
             (columns.T @ sparse.csr_array(columns * curvatures[:, np.newaxis])).toarray()
         )
 
-    def solutions(self, weights: Array, trace: list[float], *, converged: bool) -> list[Solution]:
+    def solutions(
+        self, weights: FloatArray, trace: list[float], *, converged: bool
+    ) -> list[Solution]:
         """One `Solution` per class."""
         return solutions_of(
             weights[:, :-1].copy(), weights[:, -1], np.array(trace), converged=converged
@@ -127,7 +129,7 @@ def solve_softmax_by_bound(problem: LinearProblem, starts: list[Solution | None]
 
 
 def _normals(
-    classes: _Classes, xi: Array, log_sum: Array
+    classes: _Classes, xi: FloatArray, log_sum: Array
 ) -> tuple[tuple[Array, Array], Array, float]:
     """Means of weights and of scores, variances of scores, and the bound of the log evidence."""
     weights, scores, variances = classes.mode.copy(), np.empty_like(xi), np.empty_like(xi)
@@ -202,17 +204,17 @@ class _QuadraticBound:
         out[used] = linalg.cho_solve(self.factors[c], target[used])
         return out
 
-    def solve(self, gradient: Array) -> Array:
+    def solve(self, gradient: FloatArray) -> Array:
         """Multiply the gradient by the inverse of the matrix, classes x columns."""
         alone = np.stack([self._class_solve(c, row) for c, row in enumerate(gradient)])
         pull = self.gram @ (self.inverse @ alone.sum(axis=0)) / len(alone)
         return np.asarray(alone + np.stack([self._class_solve(c, pull) for c in range(len(alone))]))
 
 
-def _gradient(classes: _Classes, weights: Array) -> Array:
+def _gradient(classes: _Classes, weights: FloatArray) -> Array:
     residuals = np.exp(log_softmax(classes.scores(weights), axis=1)) - classes.members
     whole = (classes.rows.T @ (classes.importance[:, np.newaxis] * residuals)).T
-    gradient: Array = np.where(
+    gradient: FloatArray = np.where(
         classes.used, whole + classes.precision * (weights - classes.mode), 0.0
     )
     return gradient

@@ -31,7 +31,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg, sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.likelihoods import LOGIT
 from bayesift.models.linear.posterior import WeightPosterior
 from bayesift.models.linear.problem import LinearProblem, Solution
@@ -130,7 +130,7 @@ class _BoundedPosterior:
             0.5 * self.importance * self.signs
         )
 
-    def normal(self, xi: Array) -> tuple[Array, Array, float]:
+    def normal(self, xi: FloatArray) -> tuple[Array, Array, float]:
         """Mean and covariance under the bound, and the bound of the log evidence."""
         curvatures = 2.0 * self.importance * bound_curvature(xi)
         target = self.target - self.rows.T @ (curvatures * self.shift)
@@ -147,24 +147,24 @@ class _BoundedPosterior:
         )
         return mean, linalg.cho_solve(factor, np.eye(len(mean))), float(bound)
 
-    def weights(self, mean: Array) -> tuple[Array, float]:
+    def weights(self, mean: FloatArray) -> tuple[Array, float]:
         """Coefficients of all terms, and the intercept."""
         coefficients = np.zeros(self.n_terms)
         coefficients[self.terms] = mean[: len(self.terms)]
         return coefficients, float(mean[-1]) if len(mean) > len(self.terms) else self.shift
 
-    def spreads(self, mean: Array, covariance: Array | None) -> Array:
+    def spreads(self, mean: FloatArray, covariance: FloatArray | None) -> FloatArray:
         """Return the root mean square of each score; its size without a covariance."""
-        scores: Array = self.rows @ mean + self.shift
+        scores: FloatArray = self.rows @ mean + self.shift
         if covariance is None:
             sizes: Array = np.abs(scores)
             return sizes
         variances = np.asarray(self.rows.multiply(self.rows @ covariance).sum(axis=1)).ravel()
-        spreads: Array = np.sqrt(scores**2 + variances)
+        spreads: FloatArray = np.sqrt(scores**2 + variances)
         return spreads
 
 
-def bound_curvature(xi: Array) -> Array:
+def bound_curvature(xi: FloatArray) -> Array:
     """Return the coefficient l(xi) = tanh(xi / 2) / (4 xi), 1/8 at 0."""
     safe = np.where(xi > 1e-4, xi, 1.0)
     return np.where(xi > 1e-4, np.tanh(safe / 2.0) / (4.0 * safe), 0.125 - xi**2 / 96.0)

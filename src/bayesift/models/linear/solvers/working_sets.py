@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bayesift.arrays import Array, inner
+from bayesift.arrays import Array, FloatArray, IntArray, inner
 from bayesift.kernels import softmax as kernels
 from bayesift.kernels.documents import Model, evaluate, separate_documents
 from bayesift.kernels.entries import entries_of
@@ -89,7 +89,7 @@ class SoftmaxSearch:
             self.probabilities, self.scratch,
         )  # fmt: skip
 
-    def penalty(self, c: int) -> Array:
+    def penalty(self, c: int) -> FloatArray:
         """Return the penalty of a class."""
         layer: Array = self.penalties[c if len(self.penalties) > 1 else 0]
         return layer
@@ -201,7 +201,7 @@ def _penalties(problem: LinearProblem) -> Array:
     return np.stack(layers)
 
 
-def improve_jointly(search: SoftmaxSearch, starts: Array, terms: Array) -> None:
+def improve_jointly(search: SoftmaxSearch, starts: IntArray, terms: IntArray) -> None:
     """One Newton step on these weights, those of class c from starts[c] to starts[c + 1].
 
     Kept if it descends.
@@ -217,7 +217,7 @@ def improve_jointly(search: SoftmaxSearch, starts: Array, terms: Array) -> None:
         np.append(penalty[L2], np.full(len(search.biases), precision)),
     )
 
-    def hessian(vector: Array) -> Array:
+    def hessian(vector: FloatArray) -> Array:
         out = np.empty(len(vector))
         kernels.step_scores(*matrix, vector, changes)
         kernels.hessian_product(search.probabilities, search.importance, search.scratch, changes)
@@ -250,14 +250,14 @@ def improve_jointly(search: SoftmaxSearch, starts: Array, terms: Array) -> None:
         search.normalise()
 
 
-def _free(vector: Array, size: int, free: float) -> Array:
+def _free(vector: FloatArray, size: int, free: float) -> Array:
     """Set the part of intercepts that are not free to 0."""
     if not free:
         vector[size:] = 0.0
     return vector
 
 
-def _gradient(search: SoftmaxSearch, matrix: _Matrix, penalty: Array, now: Array) -> Array:
+def _gradient(search: SoftmaxSearch, matrix: _Matrix, penalty: FloatArray, now: Array) -> Array:
     """Return the gradient of the objective."""
     size, (free, precision, centre) = penalty.shape[1], search.problem.intercept
     residuals = -search.importance * search.probabilities
@@ -269,14 +269,14 @@ def _gradient(search: SoftmaxSearch, matrix: _Matrix, penalty: Array, now: Array
     return _free(np.append(kinks, precision * (now[size:] - centre)) - neg_gradient, size, free)
 
 
-def _cost(penalty: Array, intercept: Array, point: Array) -> float:
+def _cost(penalty: FloatArray, intercept: FloatArray, point: Array) -> float:
     size, (_, precision, centre) = penalty.shape[1], intercept
     distance = point[:size] - penalty[MODE]
     cost = inner(penalty[L1], np.abs(distance)) + 0.5 * inner(penalty[L2], distance**2)
     return float(cost + 0.5 * precision * np.sum((point[size:] - centre) ** 2))
 
 
-def _within_orthant(penalty: Array, now: Array, new: Array) -> Array:
+def _within_orthant(penalty: FloatArray, now: Array, new: Array) -> Array:
     """Return new weights, none of which passes its mode, if it has a kink, or its bounds."""
     crossed = ((now - penalty[MODE]) * (new - penalty[MODE]) < 0) & (penalty[L1] > 0)
     return np.clip(np.where(crossed, penalty[MODE], new), penalty[LOWER], penalty[UPPER])
@@ -294,7 +294,9 @@ def _diagonal(search: SoftmaxSearch, matrix: _Matrix, ridge: Array) -> Array:
     return np.where(diagonal > 0, diagonal, 1.0)
 
 
-def _conjugate_gradients(apply: Callable[[Array], Array], diagonal: Array, target: Array) -> Array:
+def _conjugate_gradients(
+    apply: Callable[[Array], Array], diagonal: FloatArray, target: Array
+) -> Array:
     """Solve approximately; the target has no part along flat directions."""
     step, residual = np.zeros_like(target), target.copy()
     scaled = residual / diagonal
