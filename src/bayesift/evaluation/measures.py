@@ -381,13 +381,12 @@ def zero_returns(decisions: Any) -> int:
 
 def _utility(counts: Contingency, gains: Gains) -> Array:
     (rejected, alarm), (missed, found) = gains
-    outcome: Array = (
+    return (
         found * counts.true_positives
         + alarm * counts.false_positives
         + missed * counts.false_negatives
         + rejected * counts.true_negatives
     )
-    return outcome
 
 
 def _topics(matrix: Any) -> SparseRows:

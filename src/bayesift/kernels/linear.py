@@ -141,8 +141,7 @@ def _exponential(x: float) -> float:
         )
     )
     bits = (np.float64(shifted).view(np.int64) + 1023) << 52
-    scaled: float = power * np.int64(bits).view(np.float64)
-    return scaled
+    return power * np.int64(bits).view(np.float64)
 
 
 @vectorised

@@ -181,8 +181,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         scores = self.decision_scores(X)
         if self.multilabel_:
             return self.rule_.decide(scores).astype(np.int64)
-        labels: Array = self.classes_[self.choose(scores)]
-        return labels
+        return self.classes_[self.choose(scores)]
 
     def choose(self, scores: FloatArray) -> Array:
         """Return the index in `classes_` of the class predicted by these decision scores."""

@@ -246,8 +246,7 @@ def _scaled(weights: FloatArray, intercepts: FloatArray, *, keep: float, bias: b
 
 
 def _mixed(first: Array, second: Array, alpha: float) -> Array:
-    mixed: Array = (1.0 - alpha) * first + alpha * second
-    return mixed
+    return (1.0 - alpha) * first + alpha * second
 
 
 def _quality(truth: Array, scores: FloatArray, multilabel: bool) -> float:

@@ -78,8 +78,7 @@ def _lowest(values: FloatArray, k: int) -> Array:
     below, equal = values < kth, values == kth
     n_missing = k - np.count_nonzero(below, axis=1, keepdims=True)
     chosen = below | (equal & (np.cumsum(equal, axis=1, dtype=np.int32) <= n_missing))
-    columns: IntArray = np.nonzero(chosen)[1].reshape(len(values), k)
-    return columns
+    return np.nonzero(chosen)[1].reshape(len(values), k)
 
 
 def weighted_votes(neighbors: IntArray, weights: FloatArray, members: SparseRows) -> Array:

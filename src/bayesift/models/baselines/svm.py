@@ -223,8 +223,7 @@ def scaled_cost(squares: FloatArray, weights: FloatArray | None = None) -> float
 
 def squared_lengths(rows: SparseRows) -> Array:
     """Return the squared length of every document."""
-    squares: FloatArray = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
-    return squares
+    return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
 
 
 @storable("nbsvm")

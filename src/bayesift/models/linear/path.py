@@ -138,8 +138,7 @@ def default_scales(problem: LinearProblem, n_scales: int, *, shared: bool = Fals
     if shared:
         ends = float(first.min()), WIDTH * float(np.median(first))
         return np.tile(np.geomspace(*ends, n_scales)[:, np.newaxis], len(first))
-    steps: Array = first * np.geomspace(1.0, WIDTH, n_scales)[:, np.newaxis]
-    return steps
+    return first * np.geomspace(1.0, WIDTH, n_scales)[:, np.newaxis]
 
 
 def strongest_scales(problem: LinearProblem) -> Array:

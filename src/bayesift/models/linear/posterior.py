@@ -138,10 +138,7 @@ def posterior_of(
 
 def _curvatures(problem: LinearProblem, category: int, solution: Solution) -> Array:
     margins = problem.signs(category) * (problem.rows @ solution.coefficients + solution.intercept)
-    curvatures: FloatArray = (
-        problem.importance_of(category) * log_likelihoods(problem.link, margins)[2]
-    )
-    return curvatures
+    return problem.importance_of(category) * log_likelihoods(problem.link, margins)[2]
 
 
 def score_interval(scores: FloatArray, deviations: FloatArray, mass: float) -> tuple[Array, Array]:

@@ -525,8 +525,7 @@ class BlockScales:
         truth = labels[:, np.newaxis] == classes if labels.ndim == 1 else labels != 0
 
         def factors(logarithms: FloatArray) -> Array:
-            of_columns: Array = np.exp(np.repeat(logarithms[:-1], sizes))
-            return of_columns
+            return np.exp(np.repeat(logarithms[:-1], sizes))
 
         def loss(logarithms: FloatArray) -> float:
             scaled = sparse.csr_array(rows.multiply(factors(logarithms)[np.newaxis]))

@@ -203,10 +203,7 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
         check_is_fitted(self)
         X = check_terms(self, X, reset=False)
         squares = sparse.csr_array((X.data**2, X.indices, X.indptr), shape=X.shape)
-        deviations: FloatArray = np.sqrt(
-            scores_of(squares, self.coef_variance_, self.intercept_variance_)
-        )
-        return deviations
+        return np.sqrt(scores_of(squares, self.coef_variance_, self.intercept_variance_))
 
     def _keep(self, found: list[InclusionPosterior]) -> None:
         inclusion = np.stack([posterior.inclusion for posterior in found])

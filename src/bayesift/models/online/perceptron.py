@@ -195,8 +195,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         self.partial_fit(X, y)
         fields = self._bank.last_fields
         assert fields.shape[2] == self.n_seen_ - before
-        probabilities: FloatArray = np.exp(self._log_proba(fields))
-        return probabilities
+        return np.exp(self._log_proba(fields))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return log P(c | d), documents x categories, integrated over the posterior."""

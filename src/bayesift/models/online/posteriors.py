@@ -435,8 +435,7 @@ class LowRankPosterior(_Posterior):
         _, precision, factors, _, roots, _ = self._arrays
         waiting = self._rows.toarray() * roots[: self._rows.shape[0], np.newaxis]
         whole = np.diag(precision) + factors.T @ factors + waiting.T @ waiting
-        inverse: FloatArray = np.linalg.inv(whole)
-        return inverse
+        return np.linalg.inv(whole)
 
     def to_content(self) -> dict[str, Any]:
         """Return the arrays by the names of the constructor."""

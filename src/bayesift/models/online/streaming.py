@@ -38,8 +38,7 @@ class ProbabilitiesMixin(CategoriesMixin):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """P(c | d), documents x categories."""
-        probabilities: FloatArray = np.exp(self.predict_log_proba(X))
-        return probabilities
+        return np.exp(self.predict_log_proba(X))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
@@ -110,8 +109,7 @@ class StreamingMixin(ProbabilitiesMixin):
 
         Test, then train: progressive validation. It may start a model.
         """
-        probabilities: FloatArray = np.exp(self._log_proba(self._learn(X, y, classes)))
-        return probabilities
+        return np.exp(self._log_proba(self._learn(X, y, classes)))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
@@ -241,7 +239,4 @@ def models_over(targets: Targets, classes: Array) -> SparseRows:
 
 def _labels_of(targets: Targets, classes: Array) -> Array:
     """0 and 1, documents x models."""
-    labels: Array = np.ascontiguousarray(
-        models_over(targets, classes).toarray().T, dtype=np.float64
-    )
-    return labels
+    return np.ascontiguousarray(models_over(targets, classes).toarray().T, dtype=np.float64)

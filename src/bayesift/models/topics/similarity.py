@@ -355,15 +355,11 @@ class TopicSimilarity(StateMixin, BaseEstimator):
         unit = self._unit(codes)
         if unit.shape[1] != len(self.weights_):
             raise ValueError(f"codes of {unit.shape[1]} topics, fitted with {len(self.weights_)}")
-        points: FloatArray = unit * np.sqrt(self.weights_)
-        return points
+        return unit * np.sqrt(self.weights_)
 
     def log_odds_at(self, distances: FloatArray, *, prior: float = 0.5) -> Array:
         """Log odds at squared distances of points."""
-        odds: FloatArray = (
-            self.slope_ * (self.offset_ - distances) + self.shift_ + float(logit(prior))
-        )
-        return odds
+        return self.slope_ * (self.offset_ - distances) + self.shift_ + float(logit(prior))
 
     def _post_load(self) -> None:
         n_topics = len(expect_array(self.weights_, "weights_", np.float64, (None,)))

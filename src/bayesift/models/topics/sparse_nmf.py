@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.models.topics.factorisation import (
     STARTS,
@@ -166,8 +166,7 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def inverse_transform(self, codes: Any) -> Array:
         """Return the documents that codes describe, documents x terms; dense."""
         check_is_fitted(self)
-        documents: Array = np.asarray(codes) @ self.components_
-        return documents
+        return np.asarray(codes) @ self.components_
 
     def objective(self, X: Any, codes: FloatArray) -> float:
         """Return the objective at these codes and the topics found.
@@ -205,8 +204,7 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
         `relevance` as its weight there.
         """
-        columns: IntArray = np.argsort(-self.relevance(relevance), axis=1, kind="stable")[:, :k]
-        return columns
+        return np.argsort(-self.relevance(relevance), axis=1, kind="stable")[:, :k]
 
     def topic_words(
         self, names: Sequence[str] | Array | None = None, k: int = 10, *, relevance: float = 0.6

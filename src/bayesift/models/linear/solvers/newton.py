@@ -165,10 +165,7 @@ def _search(
 
     def evaluate(places: Array, tried: Array) -> Array:
         lengths[places] = tried
-        objectives: FloatArray = block.objective(
-            scores + lengths * moves, block.weights + lengths * step
-        )[0][places]
-        return objectives
+        return block.objective(scores + lengths * moves, block.weights + lengths * step)[0][places]
 
     return backtrack(evaluate, lambda places, tried: tried * slope[places], loss)
 

@@ -134,8 +134,7 @@ class NormalModel:
         """Return the gradient of the objective."""
         residuals = self.importance[:, np.newaxis] * probabilities
         residuals[np.arange(len(residuals)), self.labels] -= self.importance
-        gradient: FloatArray = self.spread * self._back(residuals) + self.ridge * theta
-        return gradient
+        return self.spread * self._back(residuals) + self.ridge * theta
 
     def first_slope(self) -> float:
         """Return the length of the gradient at 0."""
@@ -149,8 +148,7 @@ class NormalModel:
         changes = self._scores_of(self.spread * search, table)
         changes -= np.sum(probabilities * changes, axis=1, keepdims=True)
         changes *= self.importance[:, np.newaxis] * probabilities
-        product: FloatArray = self.spread * self._back(changes, 1, table) + self.ridge * search
-        return product
+        return self.spread * self._back(changes, 1, table) + self.ridge * search
 
     def direction(self, gradient: FloatArray, probabilities: FloatArray, precision: float) -> Array:
         """Return minus the inverse Hessian times the gradient, by conjugate gradients."""

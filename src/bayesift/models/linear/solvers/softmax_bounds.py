@@ -214,7 +214,4 @@ class _QuadraticBound:
 def _gradient(classes: _Classes, weights: FloatArray) -> Array:
     residuals = np.exp(log_softmax(classes.scores(weights), axis=1)) - classes.members
     whole = (classes.rows.T @ (classes.importance[:, np.newaxis] * residuals)).T
-    gradient: FloatArray = np.where(
-        classes.used, whole + classes.precision * (weights - classes.mode), 0.0
-    )
-    return gradient
+    return np.where(classes.used, whole + classes.precision * (weights - classes.mode), 0.0)

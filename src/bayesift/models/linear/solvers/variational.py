@@ -157,8 +157,7 @@ class _BoundedPosterior:
         """Return the root mean square of each score; its size without a covariance."""
         scores: FloatArray = self.rows @ mean + self.shift
         if covariance is None:
-            sizes: Array = np.abs(scores)
-            return sizes
+            return np.abs(scores)
         variances = np.asarray(self.rows.multiply(self.rows @ covariance).sum(axis=1)).ravel()
         spreads: FloatArray = np.sqrt(scores**2 + variances)
         return spreads
