@@ -13,7 +13,8 @@ from bayesift.charts.svg import Chart, Key, drawing, join, shortened, tag
 
 Pairs: TypeAlias = Sequence[tuple[float, float]]
 
-WIDTH, HEIGHT = 372, 326
+WIDTH = 372
+HEIGHT = 326
 _WANTED_TICKS = 5
 _MOST_NUMBERS = 7
 
@@ -49,7 +50,8 @@ class Axis:
     def over(cls, name: str, values: Iterable[float], *, log: bool = False) -> Axis:
         """Return an axis with round ticks that holds all values."""
         found = [value for value in values if not log or value > 0]
-        low, high = min(found, default=1.0 if log else 0.0), max(found, default=1.0)
+        low = min(found, default=1.0 if log else 0.0)
+        high = max(found, default=1.0)
         return cls(name, _powers(low, high) if log else _round_steps(low, high), log)
 
     @classmethod
@@ -151,11 +153,9 @@ class Panel:
         )
 
     def _vertical_axis(self) -> Markup:
-        left, right, middle = (
-            self.frame.left,
-            self.frame.right,
-            (self.frame.top + self.frame.bottom) / 2,
-        )
+        left = self.frame.left
+        right = self.frame.right
+        middle = (self.frame.top + self.frame.bottom) / 2
         lines = [
             tag("line", class_="grid", x1=left, y1=y, x2=right, y2=y)
             for y in map(self.at_y, self.y.grid)
@@ -176,11 +176,9 @@ class Panel:
         return join(lines, numbers, name if self.y.name else None)
 
     def _horizontal_axis(self) -> Markup:
-        top, bottom, middle = (
-            self.frame.top,
-            self.frame.bottom,
-            (self.frame.left + self.frame.right) / 2,
-        )
+        top = self.frame.top
+        bottom = self.frame.bottom
+        middle = (self.frame.left + self.frame.right) / 2
         lines = [
             tag("line", class_="grid", x1=x, y1=bottom, x2=x, y2=top)
             for x in map(self.at_x, self.x.grid)
@@ -288,7 +286,10 @@ class Rule(Layer):
 
     def draw(self, panel: Panel) -> Markup:
         """Draw the line."""
-        x1, x2, y1, y2 = panel.frame.left, panel.frame.right, panel.frame.bottom, panel.frame.top
+        x1 = panel.frame.left
+        x2 = panel.frame.right
+        y1 = panel.frame.bottom
+        y2 = panel.frame.top
         if self.x is not None:
             x1 = x2 = panel.at_x(self.x)
         else:
@@ -308,7 +309,8 @@ class Zone(Layer):
 
     def draw(self, panel: Panel) -> Markup:
         """Draw the rectangle."""
-        left, right = panel.at_x(self.first), panel.at_x(self.last)
+        left = panel.at_x(self.first)
+        right = panel.at_x(self.last)
         height = panel.frame.bottom - panel.frame.top
         return tag(
             "rect",
@@ -332,7 +334,9 @@ class Intervals(Layer):
         return join(self._whisker(panel, *each) for each in self.ranges)
 
     def _whisker(self, panel: Panel, x: float, lower: float, upper: float) -> Markup:
-        at, low, high = panel.at_x(x), panel.at_y(lower), panel.at_y(upper)
+        at = panel.at_x(x)
+        low = panel.at_y(lower)
+        high = panel.at_y(upper)
         shape = f"M{at:g} {low:g}L{at:g} {high:g}" + "".join(
             f"M{max(at - 4, 0):g} {end:g}L{at + 4:g} {end:g}" for end in (low, high)
         )
@@ -376,12 +380,11 @@ class PointLabels(Layer):
 
     def _text(self, panel: Panel, x: float, y: float, text: str) -> Markup:
         across, up = self.offset
-        at, shown = panel.at_x(x), shortened(text, 24)
+        at = panel.at_x(x)
+        shown = shortened(text, 24)
         outside = self.style == "label" and at + across + 6.5 * len(shown) > panel.frame.right + 20
-        left, top = (
-            round(at - across if outside else at + across, 1),
-            round(max(panel.at_y(y) + up, 9), 1),
-        )
+        left = round(at - across if outside else at + across, 1)
+        top = round(max(panel.at_y(y) + up, 9), 1)
         return tag(
             "text", shown, class_=self.style, x=left, y=top, text_anchor="end" if outside else None
         )
@@ -398,11 +401,9 @@ class CountBars(Layer):
         return join(self._column(panel, *each) for each in self.counts)
 
     def _column(self, panel: Panel, left: float, right: float, count: int) -> Markup:
-        start, end, top = (
-            panel.at_x(left) + 2,
-            panel.at_x(right) - 2,
-            panel.at_y(max(count, panel.y.ticks[0])),
-        )
+        start = panel.at_x(left) + 2
+        end = panel.at_x(right) - 2
+        top = panel.at_y(max(count, panel.y.ticks[0]))
         height = round(panel.frame.bottom - top, 1)
         bar = tag(
             "rect",
@@ -412,7 +413,8 @@ class CountBars(Layer):
             width=round(end - start, 1),
             height=height,
         )
-        middle, above = round((start + end) / 2, 1), round(top - 4, 1)
+        middle = round((start + end) / 2, 1)
+        above = round(top - 4, 1)
         return join(
             bar,
             tag("text", compact(count), class_="small", x=middle, y=above, text_anchor="middle"),
@@ -431,8 +433,10 @@ class Bars(Layer):
         return join(self._bar(panel, place, *row) for place, row in enumerate(self.rows))
 
     def _bar(self, panel: Panel, place: int, name: str, length: float, number: str) -> Markup:
-        left, top = panel.frame.left, panel.frame.top + self.height * place
-        width, baseline = round(panel.at_x(length) - left, 1), round(top + self.height / 2 + 4, 1)
+        left = panel.frame.left
+        top = panel.frame.top + self.height * place
+        width = round(panel.at_x(length) - left, 1)
+        baseline = round(top + self.height / 2 + 4, 1)
         return join(
             tag(
                 "text",
@@ -459,11 +463,13 @@ class Bars(Layer):
 
 def compact(count: int) -> str:
     """Return a count in at most four characters."""
-    value, unit = float(count), ""
+    value = float(count)
+    unit = ""
     for larger in ("k", "M", "G"):
         if value < 999.5:
             break
-        value, unit = value / 1000, larger
+        value = value / 1000
+        unit = larger
     return (
         f"{value:.1f}".removesuffix(".0") + unit if unit and value < 9.95 else f"{value:.0f}{unit}"
     )
@@ -476,12 +482,14 @@ def _round_steps(low: float, high: float) -> tuple[float, ...]:
     step = next(
         power * factor for factor in (1, 2, 5, 10) if extent / (power * factor) <= _WANTED_TICKS
     )
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    first = math.floor(low / step + 1e-9)
+    last = math.ceil(high / step - 1e-9)
     return tuple(round(i * step, 12) for i in range(first, max(last, first + 1) + 1))
 
 
 def _powers(low: float, high: float) -> tuple[float, ...]:
     """Powers of ten, or of two where the values span less than two decades."""
     base = 10.0 if high / low >= 100 else 2.0
-    first, last = math.floor(math.log(low, base) + 1e-9), math.ceil(math.log(high, base) - 1e-9)
+    first = math.floor(math.log(low, base) + 1e-9)
+    last = math.ceil(math.log(high, base) - 1e-9)
     return tuple(base**i for i in range(first, max(last, first + 1) + 1))

@@ -65,7 +65,8 @@ class Chart:
             for i, line in enumerate(lines)
         ]
         rows = [_legend_row(key, height + _LINE * i - 6) for i, key in enumerate(self.legend, 1)]
-        top, total = -(_LINE * len(lines) + 10), height + _LINE * (len(lines) + len(rows)) + 16
+        top = -(_LINE * len(lines) + 10)
+        total = height + _LINE * (len(lines) + len(rows)) + 16
         opened = (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {top} {width} {total}" '
             f'width="{1.5 * width:g}" role="img" class="chart"><style>{_style()}</style>'

@@ -147,7 +147,8 @@ def expected_calibration_error(
     check_average(average)
     positive, forecast = _forecasts(Y, probabilities, labels)
     if average == "micro":
-        positive, forecast = positive.reshape(-1, 1), forecast.reshape(-1, 1)
+        positive = positive.reshape(-1, 1)
+        forecast = forecast.reshape(-1, 1)
     curves: Iterator[ReliabilityCurve] = (
         _curve(*column, n_bins, bins, 0.95) for column in zip(positive.T, forecast.T, strict=True)
     )
@@ -177,7 +178,8 @@ def top_label_curve(
     """
     positive, forecast = _forecasts(Y, probabilities, labels)
     if forecast.shape[1] == 1:
-        positive, forecast = np.hstack([~positive, positive]), np.hstack([1 - forecast, forecast])
+        positive = np.hstack([~positive, positive])
+        forecast = np.hstack([1 - forecast, forecast])
     top = np.argmax(forecast, axis=1)[:, None]
     right, confidence = (
         np.take_along_axis(values, top, axis=1).ravel() for values in (positive, forecast)
@@ -226,7 +228,8 @@ def reliability_diagram(curves: ReliabilityCurve | Mapping[str, ReliabilityCurve
     named = {"calibration error": curves} if isinstance(curves, ReliabilityCurve) else curves
     layers: list[Layer] = []
     for place, (name, curve) in enumerate(named.items()):
-        points, style = _pairs(curve.mean_probability, curve.share_positive), series(place)
+        points = _pairs(curve.mean_probability, curve.share_positive)
+        style = series(place)
         ranges = list(
             zip(
                 curve.mean_probability.tolist(),
@@ -242,7 +245,8 @@ def reliability_diagram(curves: ReliabilityCurve | Mapping[str, ReliabilityCurve
             Intervals(ranges, style),
         ]
     perfect = Line([(0, 0), (1, 1)], "ideal", "perfect calibration")
-    observed, predicted = Axis.unit("observed frequency"), Axis.unit("predicted probability")
+    observed = Axis.unit("observed frequency")
+    predicted = Axis.unit("predicted probability")
     return Figure(
         "Reliability of the probabilities",
         [
@@ -270,11 +274,9 @@ def _counts_panel(curves: Sequence[ReliabilityCurve]) -> Panel:
 
     One curve has bars, several have lines.
     """
-    frame, x, most = (
-        Frame(46, 318, 348, 410),
-        Axis.unit(""),
-        max([1, *(int(curve.count.max()) for curve in curves)]),
-    )
+    frame = Frame(46, 318, 348, 410)
+    x = Axis.unit("")
+    most = max([1, *(int(curve.count.max()) for curve in curves)])
     if len(curves) > 1:
         ends = Axis.over("", np.concatenate([curve.count for curve in curves]), log=True).ticks
         lines = [

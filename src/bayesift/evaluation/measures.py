@@ -269,7 +269,8 @@ def _spread(y: Array, labels: Sequence[Any] | Array | None) -> SparseRows:
     if unknown:
         raise DataError(f"class labels that are not among the labels: {', '.join(unknown[:5])}")
     indices = np.array([columns[label] for label in y.tolist()], dtype=np.int32)
-    ones, starts = np.ones(len(y), dtype=np.int32), np.arange(len(y) + 1, dtype=np.int32)
+    ones = np.ones(len(y), dtype=np.int32)
+    starts = np.arange(len(y) + 1, dtype=np.int32)
     return sparse.csr_array((ones, indices, starts), shape=(len(y), len(columns)))
 
 

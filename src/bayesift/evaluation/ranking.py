@@ -171,7 +171,8 @@ def precision_recall_plot(
 
 def _steps(curve: PrecisionRecallCurve) -> list[tuple[float, float]]:
     """Return the curve as steps: a precision holds back to the recall before it."""
-    points, reached = [], 0.0
+    points = []
+    reached = 0.0
     shown = curve.thinned()
     for recall, precision in zip(shown.recall.tolist(), shown.precision.tolist(), strict=True):
         points += [(reached, precision), (recall, precision)]

@@ -221,7 +221,8 @@ def significance_table(
         for a, b in pairs
     }
     if correction == "holm":
-        micro, macro = _corrected(micro), _corrected(macro)
+        micro = _corrected(micro)
+        macro = _corrected(macro)
     return SignificanceTable(tuple(systems), micro, macro, correction)
 
 

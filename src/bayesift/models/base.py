@@ -69,7 +69,8 @@ def stack_rows(rows: list[Row]) -> Any:
     if sum(sizes) >= _SPARSE_BELOW * len(rows) * n_terms:
         return np.stack([row.dense() if isinstance(row, SparseRow) else row for row in rows])
     parts = [row if isinstance(row, SparseRow) else _nonzeros(row) for row in rows]
-    indptr, shape = np.concatenate([[0], np.cumsum(sizes)]), (len(rows), n_terms)
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    shape = (len(rows), n_terms)
     terms, values = (np.concatenate([part[field] for part in parts]) for field in (0, 1))
     return sparse.csr_array(
         (values, terms, indptr.astype(np.int32 if len(terms) < 2**31 else np.int64)), shape=shape
@@ -85,7 +86,8 @@ def rows_of(coefficients: Any) -> list[Row]:
     """Split coefficients into rows: the inverse of `stack_rows`."""
     if not sparse.issparse(coefficients):
         return list(coefficients)
-    ends, n_terms = coefficients.indptr, coefficients.shape[1]
+    ends = coefficients.indptr
+    n_terms = coefficients.shape[1]
     parts = [slice(a, b) for a, b in pairwise(ends)]
     return [
         SparseRow(coefficients.indices[part], coefficients.data[part], n_terms) for part in parts
@@ -126,7 +128,8 @@ def _by_groups(coefficients: Any) -> GroupedWeights:
     weights = np.zeros(len(categories))
     gaps = np.repeat(GROUP * groups[1:-1] - by_term.indptr[:-1][used], counts[used])
     places = np.arange(by_term.nnz) + gaps
-    categories[places], weights[places] = by_term.indices, by_term.data
+    categories[places] = by_term.indices
+    weights[places] = by_term.data
     return GroupedWeights(slots, groups, categories.reshape(-1, GROUP), weights.reshape(-1, GROUP))
 
 
@@ -154,7 +157,8 @@ class CategoriesMixin(StateMixin):
         weights, intercept = self._linear_form(category)
         if against is not None and not self._is_binary():
             theirs, other = self._linear_form(against)
-            weights, intercept = weights - theirs, intercept - other
+            weights = weights - theirs
+            intercept = intercept - other
         values = X.data * weights[X.indices]
         return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape), np.full(
             X.shape[0], intercept
@@ -299,7 +303,8 @@ class LinearScoresMixin(CategoriesMixin):
 
     def _set_hyperplanes(self, targets: Targets, weights: Any, intercepts: FloatArray) -> Self:
         """Keep what was learned."""
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
         self.coef_ = weights if sparse.issparse(weights) else compact(weights)
         self.intercept_ = intercepts
         self.n_features_in_ = self.coef_.shape[1]

@@ -69,7 +69,8 @@ def _most_certain(
     truth = indicator_of(labels, classifier.categories_, skip_unknown=True).toarray().astype(bool)
     wrong = decided & ~truth if not classifier.multilabel_ else decided != truth
     rows, columns = np.nonzero(wrong)
-    assigned, given = decided[rows, columns], scores[rows, columns]
+    assigned = decided[rows, columns]
+    given = scores[rows, columns]
     certainty = np.where(assigned, given, (1 if classifier.has_probabilities_ else 0) - given)
     seen: set[int] = set()
     for place in np.argsort(-certainty, kind="stable").tolist():
@@ -173,7 +174,9 @@ def report_content(
     >>> content.title, content.confusion.counts, content.mistakes
     ('auto on commodities', ((2, 0), (0, 2)), ())
     """
-    corpus, decisions, scores = evaluation.corpus, evaluation.decisions, evaluation.scores
+    corpus = evaluation.corpus
+    decisions = evaluation.decisions
+    scores = evaluation.scores
     truth = evaluation.truth.toarray().astype(bool)
     sizes = np.argsort(-truth.sum(axis=0), kind="stable")
     curves, decided = _curves(
@@ -269,7 +272,8 @@ def _macro_f1(scores: Scores) -> Measure:
 
 
 def _macro(scores: Scores) -> tuple[Measure, ...]:
-    nothing, averages = f"{scores.zero_division:g}", scores.macro
+    nothing = f"{scores.zero_division:g}"
+    averages = scores.macro
     assigned = (
         f"Mean precision of the categories; {nothing} for a category that was never assigned."
     )

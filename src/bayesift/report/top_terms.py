@@ -44,7 +44,8 @@ def top_terms(classifier: TextClassifier, k: int = 10) -> list[CategoryWords]:
     """
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k!r}")
-    names, model = classifier.terms(), classifier.estimator_.estimator_
+    names = classifier.terms()
+    model = classifier.estimator_.estimator_
     return [
         CategoryWords(
             category,
@@ -102,10 +103,8 @@ def _term_weights(model: Any) -> Iterator[Array]:
     ):  # one classifier per category, as scikit-learn's OneVsRestClassifier
         return (_second_class(estimator, model.n_features_in_) for estimator in model.estimators_)
     if hasattr(model, "feature_count_"):  # scikit-learn's naive Bayes
-        counts, sizes = (
-            np.asarray(model.feature_count_, np.float64) + 1,
-            np.asarray(model.class_count_, np.float64),
-        )
+        counts = np.asarray(model.feature_count_, np.float64) + 1
+        sizes = np.asarray(model.class_count_, np.float64)
         return _against_rest(counts / counts.sum(axis=1, keepdims=True), sizes)
     if hasattr(model, "feature_log_prob_"):
         return _against_rest(np.exp(model.feature_log_prob_), np.exp(model.class_log_prior_))

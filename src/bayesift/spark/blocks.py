@@ -42,7 +42,8 @@ class RowBlock:
 
     def to_batch(self) -> pa.RecordBatch:
         """Return the block as one row of a batch."""
-        rows, labels = self.rows, self.labels
+        rows = self.rows
+        labels = self.labels
         parts = (rows.indptr, rows.indices, rows.data, labels.indptr, labels.indices)
         kinds = (np.int64, np.int32, np.float64, np.int32, np.int32)
         bytes_of = [
@@ -126,10 +127,8 @@ class LossSums(NamedTuple):
         """Sum rows in the order of their parts, independent of the order of arrival."""
         total = None
         for row in sorted(rows, key=lambda row: row["part"]):
-            losses, gradients = (
-                np.frombuffer(row["losses"]),
-                np.frombuffer(row["gradients"]).reshape(shape),
-            )
+            losses = np.frombuffer(row["losses"])
+            gradients = np.frombuffer(row["gradients"]).reshape(shape)
             sums = cls(losses, gradients, np.frombuffer(row["hessians"], dtype=np.float32))
             if total is None:
                 total = cls(*(part.copy() for part in sums))
@@ -163,12 +162,14 @@ class LossEvaluator:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One row: the sums over all blocks of all batches."""
-        total, part = None, 0
+        total = None
+        part = 0
         for batch in batches:
             for row in batch.to_pylist():
                 more = self.evaluate(RowBlock.of(row, len(self.weights) - 1, self.n_categories))
                 if total is None:
-                    total, part = more, row["part"]
+                    total = more
+                    part = row["part"]
                 else:
                     total.add(more)
         if total is not None:
@@ -176,7 +177,8 @@ class LossEvaluator:
 
     def evaluate(self, block: RowBlock) -> LossSums:
         """Losses, gradients and Hessians of one block."""
-        rows, n = block.rows, block.rows.shape[0]
+        rows = block.rows
+        n = block.rows.shape[0]
         signs = np.where(block.labels[:, self.models].toarray(), 1.0, -1.0)
         scores = np.empty((n, len(self.models)))
         times(rows.indptr, rows.indices, rows.data, np.ascontiguousarray(self.weights[:-1]), scores)

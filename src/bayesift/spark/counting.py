@@ -101,7 +101,8 @@ def read_labels(column: pa.Array, separator: str | None = None) -> pa.LargeListA
 
 def _tidied(lists: pa.LargeListArray) -> pa.LargeListArray:
     """Remove white space around names, empty names and repetitions."""
-    owners, names = pc.list_parent_indices(lists), pc.utf8_trim_whitespace(lists.flatten())
+    owners = pc.list_parent_indices(lists)
+    names = pc.utf8_trim_whitespace(lists.flatten())
     pairs = pa.table({"owner": owners, "name": names}).filter(
         pc.greater(pc.binary_length(names), 0)
     )
@@ -131,12 +132,12 @@ def indicator_of_labels(labels: pa.LargeListArray, categories: pa.Array) -> Spar
     return sparse.csr_array((ones, places), shape=(len(labels), len(categories)))
 
 
-TERM, CATEGORY, TOTAL = "term", "category", "total"
-DOCUMENTS, UNLIKE_ONE, UNREADABLE = (
-    "documents",
-    "documents without exactly one category",
-    "unreadable",
-)
+TERM = "term"
+CATEGORY = "category"
+TOTAL = "total"
+DOCUMENTS = "documents"
+UNLIKE_ONE = "documents without exactly one category"
+UNREADABLE = "unreadable"
 EVERY = -1  # stands for all categories, or for all terms
 _MOST_TERMS = 1 << 20  # that a process counts before it hands them on
 _ROWS = 1 << 16  # of a batch that is handed on
@@ -175,11 +176,9 @@ class Survey:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Count all batches; more than a million terms are handed on before the end."""
-        counter, categories, totals = (
-            self._counter(),
-            pa.array([], pa.large_string()),
-            np.zeros(3, dtype=np.int64),
-        )
+        counter = self._counter()
+        categories = pa.array([], pa.large_string())
+        totals = np.zeros(3, dtype=np.int64)
         for batch in batches:
             texts, labels, errors = self.columns.read(batch)
             totals += [len(texts), 0, len(errors) - errors.null_count]
@@ -252,12 +251,15 @@ class PairCounter:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Count all batches."""
-        names, counted, squares = pa.array(self.categories, pa.string()), None, np.zeros(0)
+        names = pa.array(self.categories, pa.string())
+        counted = None
+        squares = np.zeros(0)
         for batch in batches:
             vectorizer = self.vectorizer()
             n_terms = len(vectorizer.vocabulary_)
             if counted is None:
-                counted, squares = CategoryCounts.empty(len(names), n_terms), np.zeros(n_terms)
+                counted = CategoryCounts.empty(len(names), n_terms)
+                squares = np.zeros(n_terms)
             texts, labels, _ = self.columns.read(batch)
             X = vectorizer.transform(texts)
             members = indicator_of_labels(labels, names).T.tocsr()
@@ -273,7 +275,8 @@ PAIR_SCHEMA = "category int, term int, documents double, weight double, squares 
 def _pair_rows(counted: CategoryCounts, squares: FloatArray) -> pa.Table:
     seen = np.flatnonzero(counted.term_documents)
     owners = np.repeat(np.arange(counted.counts.shape[0]), np.diff(counted.counts.indptr))
-    sizes, nothing = counted.category_documents, np.zeros(len(counted.category_documents))
+    sizes = counted.category_documents
+    nothing = np.zeros(len(counted.category_documents))
     every = np.full(len(seen), EVERY)
     parts = [
         (

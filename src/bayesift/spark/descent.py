@@ -145,7 +145,8 @@ def gap_bounds(
     """
     rows = penalty.rows[:, :-1]
     slope = penalty.subgradient(weights, gradients)
-    straight, curved = rows[L1] > 0, rows[L1] == 0
+    straight = rows[L1] > 0
+    curved = rows[L1] == 0
     distance = np.abs(weights[:-1] - rows[MODE])
     quadratic = np.sum(
         np.where(curved, slope[:-1] ** 2 / (2.0 * np.maximum(rows[L2], 1e-300)), 0.0), axis=0

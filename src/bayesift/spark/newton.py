@@ -56,7 +56,8 @@ def minimise_by_newton(
         if not search.active.any():
             break
         search.step()
-    solutions, gaps = search.solutions(), search.gaps()
+    solutions = search.solutions()
+    gaps = search.gaps()
     large = np.flatnonzero(search.large & (gaps > rule.tolerance))
     if not len(large):
         return solutions, gaps
@@ -80,15 +81,19 @@ class _SetNewton:
     def __init__(
         self, oracle: LossOracle, weights: FloatArray, penalty: Penalty, rule: DescentLimits
     ) -> None:
-        self.oracle, self.penalty, self.rule = oracle, penalty, rule
-        self.weights, n_models = weights.copy(), weights.shape[1]
+        self.oracle = oracle
+        self.penalty = penalty
+        self.rule = rule
+        self.weights = weights.copy()
+        n_models = weights.shape[1]
         self.n_evaluations = 0
         self.traces: list[list[float]] = [[] for _ in range(n_models)]
         self.active = np.ones(n_models, dtype=bool)
         self.inverse = 1.0 / (penalty.curvatures[:-1] + penalty.rows[L2, :-1] + 1e-10)
         self.sets: list[Array] = [np.empty(0, dtype=np.int64)] * n_models
         self.hessians: list[Array] = [np.empty(0)] * n_models
-        self.large, self.cautious = np.zeros(n_models, dtype=bool), np.ones(n_models, dtype=bool)
+        self.large = np.zeros(n_models, dtype=bool)
+        self.cautious = np.ones(n_models, dtype=bool)
         losses, self.gradients = oracle.loss_and_gradient(self.weights, list(range(n_models)))
         self._count()
         self.objectives = losses + penalty.cost(self.weights)
@@ -101,7 +106,8 @@ class _SetNewton:
     def step(self) -> None:
         """One step of every active model."""
         columns = np.flatnonzero(self.active)
-        start, direction = self.weights[:, columns], np.zeros((len(self.weights), len(columns)))
+        start = self.weights[:, columns]
+        direction = np.zeros((len(self.weights), len(columns)))
         gains = np.empty(len(columns))
         subgradients = self.penalty.select(columns).subgradient(
             start, select(self.gradients, columns)
@@ -138,7 +144,9 @@ class _SetNewton:
         `expected` the change of the objective to first order for places, trial weights and step
         lengths.
         """
-        weights, gradients, values = np.empty(0), np.empty(0), np.empty(0)
+        weights = np.empty(0)
+        gradients = np.empty(0)
+        values = np.empty(0)
 
         def objectives(places: Array, lengths: Array) -> Array:
             nonlocal weights, gradients, values
@@ -149,7 +157,8 @@ class _SetNewton:
 
         def accept(places: Array, good: Array) -> None:
             done = columns[places[good]]
-            self.weights[:, done], self.gradients[:, done] = weights[:, good], gradients[:, good]
+            self.weights[:, done] = weights[:, good]
+            self.gradients[:, done] = gradients[:, good]
             self.objectives[done] = values[good]
 
         found = backtrack(
@@ -196,12 +205,11 @@ class _SetNewton:
         penalty = np.ascontiguousarray(
             self.penalty.rows[:, :, min(c, self.penalty.rows.shape[2] - 1)]
         )
-        edges, gradient, weights = (
-            np.ascontiguousarray(penalty[:, chosen]),
-            self.gradients[:, c],
-            self.weights[:, c],
-        )
-        sums, total = hessian[-1, :-1].copy(), float(hessian[-1, -1] + penalty[L2, -1])
+        edges = np.ascontiguousarray(penalty[:, chosen])
+        gradient = self.gradients[:, c]
+        weights = self.weights[:, c]
+        sums = hessian[-1, :-1].copy()
+        total = float(hessian[-1, -1] + penalty[L2, -1])
         matrix = np.ascontiguousarray(hessian[:-1, :-1])
         matrix[np.diag_indices_from(matrix)] *= 1.0 + _RIDGE
         tilted = self.penalty.free and total > 0.0
@@ -210,7 +218,8 @@ class _SetNewton:
             -(gradient[-1] + penalty[L2, -1] * (weights[-1] - penalty[MODE, -1])) if tilted else 0.0
         )
         neg_gradient = -gradient[chosen] - (sums * (neg_bias_gradient / total) if tilted else 0.0)
-        step, goal = np.empty(len(chosen)), _INNER * float(np.max(np.abs(subgradient)))
+        step = np.empty(len(chosen))
+        goal = _INNER * float(np.max(np.abs(subgradient)))
         minimise_model(
             matrix,
             np.arange(len(chosen), dtype=np.int32),
@@ -232,7 +241,8 @@ class _SetNewton:
 
     def _select_sets(self, columns: IntArray, ahead: Array | None = None) -> None:
         """Select the sets of models: weights off their modes, and others of the largest gain."""
-        penalty, start = self.penalty.select(columns), select(self.weights, columns)
+        penalty = self.penalty.select(columns)
+        start = select(self.weights, columns)
         subgradients = penalty.subgradient(start, select(self.gradients, columns))[:-1]
         priority = subgradients**2 * select(self.inverse, columns)
         moved = start[:-1] != penalty.rows[MODE, :-1]
@@ -269,13 +279,13 @@ def packed_gram(rows: SparseRows, terms: IntArray, curvatures: FloatArray) -> Ar
     starts = np.concatenate([[0], np.cumsum(held)])[rows.indptr]
     some = sparse.csr_array((rows.data[held], columns[held], starts), shape=(rows.shape[0], size))
     some.sort_indices()
-    matrix, sums, whole = np.zeros(size * size), np.zeros(size), np.empty((size + 1, size + 1))
+    matrix = np.zeros(size * size)
+    sums = np.zeros(size)
+    whole = np.empty((size + 1, size + 1))
     gram(some.indptr.astype(np.int64), some.indices, some.data, curvatures, 0.0, matrix, sums)
-    whole[:-1, :-1], whole[-1, :-1], whole[-1, -1] = (
-        matrix.reshape(size, size),
-        sums,
-        curvatures.sum(),
-    )
+    whole[:-1, :-1] = matrix.reshape(size, size)
+    whole[-1, :-1] = sums
+    whole[-1, -1] = curvatures.sum()
     packed: FloatArray = whole[np.tri(size + 1, dtype=bool)]
     return packed
 

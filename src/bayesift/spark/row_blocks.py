@@ -69,7 +69,8 @@ class RowBlocks:
         from pyspark.sql import functions as F  # noqa: N812
         from pyspark.storagelevel import StorageLevel
 
-        self.n_terms, self.n_categories = n_terms, n_categories
+        self.n_terms = n_terms
+        self.n_categories = n_categories
         self.df = df.withColumn(_PART, F.spark_partition_id()).persist(StorageLevel.MEMORY_AND_DISK)
 
     def __enter__(self) -> Self:
@@ -215,15 +216,15 @@ class _BlockOracle:
             if sets is None
             else [packed_size(len(held.terms)) // 2 for held in sets]
         )
-        losses, gradients, hessians = np.empty(len(models)), np.empty(weights.shape), []
+        losses = np.empty(len(models))
+        gradients = np.empty(weights.shape)
+        hessians = []
         for first, last in self._chunks(
             np.array(extra) + len(weights) * (1.5 if diagonal else 1.0)
         ):
             categories = [self.models[model] for model in models[first:last]]
-            at, n_categories = (
-                np.ascontiguousarray(weights[:, first:last]),
-                self.blocks.n_categories,
-            )
+            at = np.ascontiguousarray(weights[:, first:last])
+            n_categories = self.blocks.n_categories
             some = None if sets is None else sets[first:last]
             evaluator = LossEvaluator(self.link, at, categories, n_categories, diagonal, some)
             sums = self.blocks.evaluate(evaluator, self.n_parts)
@@ -235,7 +236,8 @@ class _BlockOracle:
     def _chunks(self, sizes: Array) -> list[tuple[int, int]]:
         """First and last model of each evaluation, for sums of these sizes."""
         room = _AT_ONCE / (self.n_parts if self.n_parts <= _DIRECT else isqrt(self.n_parts))
-        edges, held = [0], 0.0
+        edges = [0]
+        held = 0.0
         for model, size in enumerate(sizes):
             if held and held + size > room:
                 edges.append(model)
@@ -258,14 +260,13 @@ def _penalty(learner: SparseBayesClassifier, totals: Totals, models: list[int]) 
 
     Its curvatures are those where all documents have the share of the category for probability.
     """
-    prior, n_terms, intercept = (
-        prior_of(learner.prior),
-        len(totals.squares),
-        learner.intercept_row(),
-    )
+    prior = prior_of(learner.prior)
+    n_terms = len(totals.squares)
+    intercept = learner.intercept_row()
     priors = models[:1] if is_shared(prior) else models
     penalty = np.zeros((5, n_terms + 1, len(priors)))
-    penalty[LOWER], penalty[UPPER] = -np.inf, np.inf
+    penalty[LOWER] = -np.inf
+    penalty[UPPER] = np.inf
     for place, category in enumerate(priors):
         penalty[:, :-1, place] = penalty_rows(prior, category, n_terms)
     penalty[L2, -1], penalty[MODE, -1] = intercept[1:]

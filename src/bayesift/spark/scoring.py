@@ -35,13 +35,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-CATEGORIES, PROBABILITIES, SCORES, TERMS, ERRORS = (
-    "categories",
-    "probabilities",
-    "scores",
-    "terms",
-    "errors",
-)
+CATEGORIES = "categories"
+PROBABILITIES = "probabilities"
+SCORES = "scores"
+TERMS = "terms"
+ERRORS = "errors"
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,8 @@ def survey(
         summed = summed.where((F.col("kind") != TERM) | (F.col("documents") >= wanted.min_df))
     rows = collect(summed)
     totals = _named(rows, TOTAL)
-    n_documents, n_unreadable = totals[counting.DOCUMENTS], totals[counting.UNREADABLE]
+    n_documents = totals[counting.DOCUMENTS]
+    n_unreadable = totals[counting.UNREADABLE]
     if n_unreadable and not skip_bad:
         share = f"{n_unreadable:,} of {n_documents + n_unreadable:,}"
         raise DataError(
@@ -176,11 +177,10 @@ class PairCounts:
         category, term, documents, weight, squares = (
             np.asarray(rows[name]) for name in rows.column_names
         )
-        sizes, margins = np.zeros(n_categories), np.zeros((3, n_terms))
-        of_terms, of_categories = (
-            (category == EVERY) & (term != EVERY),
-            (category != EVERY) & (term == EVERY),
-        )
+        sizes = np.zeros(n_categories)
+        margins = np.zeros((3, n_terms))
+        of_terms = (category == EVERY) & (term != EVERY)
+        of_categories = (category != EVERY) & (term == EVERY)
         margins[:, term[of_terms]] = documents[of_terms], weight[of_terms], squares[of_terms]
         sizes[category[of_categories]] = documents[of_categories]
         everything = documents[(category == EVERY) & (term == EVERY)]
@@ -192,7 +192,8 @@ class PairCounts:
     def tables(self) -> TermTables:
         """As term scores take them."""
         parts = (self.term_documents, self.term_weights, self.term_squares)
-        joint, cross = self._matrix(self.documents), self._matrix(self.weight)
+        joint = self._matrix(self.documents)
+        cross = self._matrix(self.weight)
         return TermTables(int(self.n_documents), self.sizes, *parts, joint, cross)
 
     def category_counts(self) -> CategoryCounts:

@@ -142,7 +142,8 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         )
         y, self.multilabel_ = _target(y)
         X, y = indexable(X, y)
-        self.estimator_, self._method = clone(self.estimator).fit(X, y, **fit_params), method
+        self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
+        self._method = method
         self.classes_, codes = (
             (np.arange(y.shape[1]), None) if self.multilabel_ else number_labels(y)
         )
@@ -163,11 +164,9 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def assembled(cls, estimator: Any, rule: ThresholdRule, *, multilabel: bool) -> Self:
         """Return the classifier of an estimator and a rule that are fitted already."""
         classifier = cls(estimator, rule=rule)
-        classifier.estimator_, classifier.rule_, classifier.multilabel_ = (
-            estimator,
-            rule,
-            multilabel,
-        )
+        classifier.estimator_ = estimator
+        classifier.rule_ = rule
+        classifier.multilabel_ = multilabel
         classifier.classes_ = (
             np.arange(len(estimator.classes_)) if multilabel else np.asarray(estimator.classes_)
         )

@@ -154,7 +154,8 @@ def probability_matrix(probabilities: Any) -> Array:
 
 def labelled_scores(Y: Any, scores: Any) -> tuple[Array, Array]:
     """Labels and scores of the same documents and categories."""
-    positive, checked = label_matrix(Y), score_matrix(scores)
+    positive = label_matrix(Y)
+    checked = score_matrix(scores)
     if positive.shape != checked.shape:
         shapes = [" x ".join(map(str, matrix.shape)) for matrix in (positive, checked)]
         raise DataError(f"labels are {shapes[0]}, scores {shapes[1]} (documents x categories)")

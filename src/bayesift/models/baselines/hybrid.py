@@ -170,7 +170,8 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
         self, rows: SparseRows, Y: SparseRows, weights: FloatArray
     ) -> tuple[Array, Array]:
         """Labels of documents held out, and their scores by both models."""
-        scores, held_out = np.zeros((2, *Y.shape)), np.zeros(Y.shape[0], dtype=bool)
+        scores = np.zeros((2, *Y.shape))
+        held_out = np.zeros(Y.shape[0], dtype=bool)
         for train, test in self._splits(Y.shape[0]):
             for part, planes in enumerate(self._parts(rows[train], Y[train], weights[train])):
                 scores[part, test] = scores_of(rows[test], *planes)
@@ -281,7 +282,8 @@ def _log_likelihood(truth: Array, scores: FloatArray) -> float:
 
     total = 0.0
     for labels, column in zip(truth.T, scores.T, strict=True):
-        share, width = float(labels.mean()), float(column.std())
+        share = float(labels.mean())
+        width = float(column.std())
         base = float(np.sum(xlogy(labels, share) + xlogy(~labels, 1.0 - share)))
         if 0.0 < share < 1.0 and width > 0.0:
             line = LogisticRegression(C=_LOOSE).fit(column[:, np.newaxis] / width, labels)

@@ -48,7 +48,8 @@ def nearest_points(points: FloatArray, others: Array, n_neighbors: int) -> tuple
     Equal points are compared once, since a matrix product may round their distances differently.
     """
     k = min(n_neighbors, len(others))
-    indices, found = np.empty((len(points), k), dtype=np.int64), np.empty((len(points), k))
+    indices = np.empty((len(points), k), dtype=np.int64)
+    found = np.empty((len(points), k))
     distinct, place = _distinct_rows(others)
     step = max(1, _BLOCK_VALUES // max(len(others), 1))
     for start in range(0, len(points), step):
@@ -75,7 +76,8 @@ def _distinct_rows(rows: Array) -> tuple[Array, Any]:
 def _lowest(values: FloatArray, k: int) -> Array:
     """Return the columns of the k lowest values of each row; ties go to the earlier."""
     kth = np.partition(values, k - 1, axis=1)[:, [k - 1]]
-    below, equal = values < kth, values == kth
+    below = values < kth
+    equal = values == kth
     n_missing = k - np.count_nonzero(below, axis=1, keepdims=True)
     chosen = below | (equal & (np.cumsum(equal, axis=1, dtype=np.int32) <= n_missing))
     return np.nonzero(chosen)[1].reshape(len(values), k)
@@ -87,7 +89,8 @@ def weighted_votes(neighbors: IntArray, weights: FloatArray, members: SparseRows
     `members` has a row per document.
     """
     n_documents, k = neighbors.shape
-    shape, indptr = (n_documents, members.shape[0]), np.arange(n_documents + 1) * k
+    shape = (n_documents, members.shape[0])
+    indptr = np.arange(n_documents + 1) * k
     sums: FloatArray = (
         sparse.csr_array((weights.ravel(), neighbors.ravel(), indptr), shape=shape) @ members
     ).toarray()
@@ -148,7 +151,8 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
 
         self._check_settings()
         models_of(targets)  # refuses a single class
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
         self.n_features_in_ = rows.shape[1]
         self._remember(normalize(rows), sparse.csr_array(targets.members.T))
         return self
@@ -230,7 +234,8 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
         return rows, self.prior * self._shares()[places[0]] / totals
 
     def _post_load(self) -> None:
-        documents, members = self._documents, self._members
+        documents = self._documents
+        members = self._members
         if self.n_neighbors < 1 or not self.prior > 0 or documents.shape[0] != members.shape[0]:
             raise DataError("not a neighbours model")
         if documents.dtype != np.float64 or not np.all(members.data == 1):
@@ -240,7 +245,8 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
         self._remember(documents, members)
 
     def _remember(self, documents: SparseRows, members: SparseRows) -> None:
-        self._documents, self._members = documents, members.astype(np.float64)
+        self._documents = documents
+        self._members = members.astype(np.float64)
         self._by_term = sparse.csc_array(documents)
 
     def _shares(self) -> Array:
@@ -308,11 +314,13 @@ class RocchioClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseE
         from sklearn.preprocessing import normalize
 
         weighted = sparse.csr_array(rows * weights[:, np.newaxis])
-        totals, masses = weighted.sum(axis=0), members @ weights
+        totals = weighted.sum(axis=0)
+        masses = members @ weights
         step = max(1, _BLOCK_WEIGHTS // rows.shape[1])
         for start in range(0, members.shape[0], step):
             block = slice(start, start + step)
-            inside, mass = (members[block] @ weighted).toarray(), masses[block]
+            inside = (members[block] @ weighted).toarray()
+            mass = masses[block]
             means = inside / np.where(mass > 0, mass, 1.0)[:, np.newaxis]
             outside = weights.sum() - mass
             others = (totals - inside) / np.where(outside > 0, outside, 1.0)[:, np.newaxis]

@@ -311,7 +311,8 @@ class NBSVMClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEst
         )
         machine.fit_checked(scaled, one_category(members), weights)
         found = machine.coef_.toarray()[0] if sparse.issparse(machine.coef_) else machine.coef_[0]
-        mean, positive = (1.0 - self.beta) * np.mean(np.abs(found)), weights @ members
+        mean = (1.0 - self.beta) * np.mean(np.abs(found))
+        positive = weights @ members
         prior = logit((positive + 0.5) / (weights.sum() + 1.0))
         return ratios * (mean + self.beta * found), float(
             mean * prior + self.beta * machine.intercept_[0]
@@ -385,7 +386,8 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
         rows, targets, _ = check_documents(self, X, y)
         members = models_of(targets)
         self.terms_ = terms_of(feature_mask, (members.shape[0], rows.shape[1]))
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
         self._constants = np.where(np.diff(members.indptr) == members.shape[1], 1.0, -1.0)
         share_values = (
             self.terms_ is None and members.shape[0] > 1 and members.shape[1] <= _LARGEST_SHARED
@@ -432,8 +434,10 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
 
     def _values(self, rows: SparseRows, others: SparseRows) -> Array:
         """Kernel values, rows x others."""
-        values, across = np.empty((rows.shape[0], others.shape[0])), sparse.csc_array(others.T)
-        lengths, other_lengths = squared_lengths(rows), squared_lengths(others)
+        values = np.empty((rows.shape[0], others.shape[0]))
+        across = sparse.csc_array(others.T)
+        lengths = squared_lengths(rows)
+        other_lengths = squared_lengths(others)
         for start in range(0, rows.shape[0], _BLOCK):
             block = slice(start, start + _BLOCK)
             part = values[block]

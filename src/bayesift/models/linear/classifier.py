@@ -66,7 +66,8 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
 
     def predict_proba_integrated(self, X: Any) -> FloatArray:
         """P(c | d) averaged over the posterior of the weights: less extreme than at the mode."""
-        scores, deviations = self._scores(X), self._deviations(X)
+        scores = self._scores(X)
+        deviations = self._deviations(X)
         moderated = scores / np.sqrt(1.0 + link_of(self.link).moderation * deviations**2)
         return np.exp(self._log_proba(moderated))
 
@@ -308,16 +309,12 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         )
         self.__dict__.pop("stream_", None)
         self.n_features_in_ = rows.shape[1]
-        self.classes_, self.multilabel_, self.softmax_ = (
-            targets.classes,
-            targets.multilabel,
-            problem.coupled,
-        )
-        self.prior_scale_, self.validation_, self.column_scales_ = (
-            choice.scales,
-            choice.validation,
-            choice.factors,
-        )
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
+        self.softmax_ = problem.coupled
+        self.prior_scale_ = choice.scales
+        self.validation_ = choice.validation
+        self.column_scales_ = choice.factors
         self._keep(solutions)
         self._keep_posteriors(self._posteriors_of(problem))
         return self
@@ -358,12 +355,12 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         """Set weights that were found elsewhere, one solution per model, for the prior as given."""
         if self.posterior != "mode":
             raise ValueError("without the documents only the mode is known; use posterior='mode'")
-        self.classes_, self.multilabel_, self.softmax_ = np.asarray(classes), multilabel, False
-        self.prior_scale_, self.validation_, self.column_scales_ = (
-            np.ones(len(solutions)),
-            None,
-            None,
-        )
+        self.classes_ = np.asarray(classes)
+        self.multilabel_ = multilabel
+        self.softmax_ = False
+        self.prior_scale_ = np.ones(len(solutions))
+        self.validation_ = None
+        self.column_scales_ = None
         self.n_features_in_ = len(solutions[0].coefficients)
         self.__dict__.pop("stream_", None)
         self._keep([solution.compacted() for solution in solutions])
@@ -424,7 +421,9 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
             raise DataError("prior_scale_ must be positive numbers")
         if self.softmax_ and (self.multilabel_ or n_models == 1):
             raise DataError("a softmax model has three class labels or more")
-        posteriors, self.validation_, self.column_scales_ = self.posteriors_, None, None
+        posteriors = self.posteriors_
+        self.validation_ = None
+        self.column_scales_ = None
         del self.posteriors_
         if self.posterior == "normal" and not (
             fits(posteriors, list[WeightPosterior]) and len(posteriors) == n_models
@@ -442,7 +441,8 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         self, rows: SparseRows, targets: Targets, weights: FloatArray, feature_mask: Any
     ) -> LinearProblem:
         """Return the problem with the prior as given."""
-        members, link = models_of(targets), link_of(self.link)
+        members = models_of(targets)
+        link = link_of(self.link)
         coupled = _is_softmax(
             self.multiclass, link, members.shape[0], multilabel=targets.multilabel
         )
@@ -468,7 +468,8 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         return rule.choose(problem, self.solver, self.n_jobs, self.progress)
 
     def _report(self, problem: LinearProblem) -> Callable[[int], None] | None:
-        progress, total = self.progress, problem.members.shape[0]
+        progress = self.progress
+        total = problem.members.shape[0]
         return None if progress is None else lambda done: progress(done, total)
 
     def intercept_row(self) -> Array:

@@ -37,8 +37,10 @@ class Design:
     """
 
     def __init__(self, rows: SparseRows, dense: FloatArray) -> None:
-        self.shape, self.dense = rows.shape, dense
-        self.sparse, self.table = rows, np.zeros((rows.shape[0], 0))
+        self.shape = rows.shape
+        self.dense = dense
+        self.sparse = rows
+        self.table = np.zeros((rows.shape[0], 0))
         if len(dense):
             self.table = np.ascontiguousarray(rows[:, dense].toarray())
             others = np.ones(rows.shape[1], dtype=bool)

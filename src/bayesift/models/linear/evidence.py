@@ -72,9 +72,11 @@ def log_evidence(
     >>> round(log_evidence(problem, 0, Solution(np.zeros(2), 0.0, np.empty(0), 0, True)), 6)
     -1.386294
     """
-    penalty, terms = problem.penalty(category), problem.terms_of(category)
+    penalty = problem.penalty(category)
+    terms = problem.terms_of(category)
     scores = problem.rows @ solution.coefficients + solution.intercept
-    signs, importance = problem.signs(category), problem.importance_of(category)
+    signs = problem.signs(category)
+    importance = problem.importance_of(category)
     _, slopes, curvatures = log_likelihoods(problem.link, signs * scores)
     roots = np.sqrt(importance * curvatures)
     deviations = np.zeros(problem.n_terms)
@@ -134,12 +136,15 @@ def _by_lanczos(
     problem: LinearProblem, roots: FloatArray, deviations: FloatArray
 ) -> tuple[float, float]:
     """Estimate as `_exact`, with seven columns of random signs for the determinant."""
-    rows, n_documents = problem.rows, len(roots)
+    rows = problem.rows
+    n_documents = len(roots)
     starts = np.empty((n_documents, _PROBES + 1))
     starts[:, :-1] = np.random.default_rng(0).choice([-1.0, 1.0], size=(n_documents, _PROBES))
     starts[:, -1] = np.maximum(roots, _LITTLE)
-    inner, outer = np.empty((problem.n_terms, _PROBES + 1)), np.empty_like(starts)
-    left, variances = roots[:, np.newaxis], (deviations**2)[:, np.newaxis]
+    inner = np.empty((problem.n_terms, _PROBES + 1))
+    outer = np.empty_like(starts)
+    left = roots[:, np.newaxis]
+    variances = (deviations**2)[:, np.newaxis]
 
     def one_and_b(vectors: FloatArray) -> Array:
         transposed_times(rows.indptr, rows.indices, rows.data, left * vectors, inner)
@@ -180,7 +185,9 @@ def lanczos_spectra(product: Callable[[Array], Array], starts: FloatArray) -> li
     2010, section 4.1).
     """
     sizes = np.sum(starts**2, axis=0)
-    vector, before, side = starts / np.sqrt(sizes), np.zeros_like(starts), np.zeros(len(sizes))
+    vector = starts / np.sqrt(sizes)
+    before = np.zeros_like(starts)
+    side = np.zeros(len(sizes))
     diagonals: list[Array] = []
     sides: list[Array] = []
     last = np.inf
@@ -197,7 +204,8 @@ def lanczos_spectra(product: Callable[[Array], Array], starts: FloatArray) -> li
                 break
             last = total
         sides.append(side)
-        before, vector = vector, np.divide(image, side, out=np.zeros_like(image), where=side > 0.0)
+        before = vector
+        vector = np.divide(image, side, out=np.zeros_like(image), where=side > 0.0)
     return spectra
 
 
@@ -237,7 +245,8 @@ class KinkIntegrals:
         """The sum of log(rate / 2 J), and of log(1 + 2 h / rate^2) / 2."""
         curvatures = np.maximum(self.curvatures, (1e-8 * self.rates) ** 2)
         sides = np.where(self.distances < 0, -1.0, 1.0)
-        roots, far = np.sqrt(curvatures), np.abs(self.distances) * np.sqrt(curvatures)
+        roots = np.sqrt(curvatures)
+        far = np.abs(self.distances) * np.sqrt(curvatures)
         same = _half((self.rates - sides * self.slopes) / roots, far)
         other = _half((self.rates + sides * self.slopes) / roots, -far) + 2.0 * self.rates * np.abs(
             self.distances
@@ -281,7 +290,8 @@ def softmax_log_evidence(
     intercepts = np.array([solution.intercept for solution in solutions])
     coefficients = stack_rows([solution.weights for solution in solutions])
     logarithms = log_softmax(scores_of(problem.rows, coefficients, intercepts), axis=1)
-    shares, n_classes = np.exp(logarithms), len(solutions)
+    shares = np.exp(logarithms)
+    n_classes = len(solutions)
     free, precision, centre = problem.intercept
     value = float(problem.importance @ logarithms[np.arange(len(shares)), labels_of(problem)])
     value -= 0.5 * float(precision * np.sum((intercepts - centre) ** 2))
@@ -305,8 +315,10 @@ def _class_height(
 
     And deviations of its weights.
     """
-    terms, penalty = problem.terms_of(c), problem.penalty(c)
-    distances, deviations = np.zeros(problem.n_terms), np.zeros(problem.n_terms)
+    terms = problem.terms_of(c)
+    penalty = problem.penalty(c)
+    distances = np.zeros(problem.n_terms)
+    deviations = np.zeros(problem.n_terms)
     distances[terms] = (weights - penalty[2])[terms]
     height = -problem.prior.cost(distances, c)
     if problem.prior.smooth:
@@ -328,13 +340,16 @@ class _SoftmaxHessian:
     """The Hessian of all classes in units of the prior, for its log determinant."""
 
     def __init__(self, problem: LinearProblem, deviations: FloatArray, shares: FloatArray) -> None:
-        self.problem, self.deviations, self.shares = problem, deviations, shares
+        self.problem = problem
+        self.deviations = deviations
+        self.shares = shares
         self.free, self.precision, _ = problem.intercept
         self.common = 1.0 / len(deviations) if self.free and not self.precision else 0.0
 
     def exact(self) -> float:
         """From the matrix itself: its blocks are X_a' diag(w p_a (1[a = b] - p_b)) X_b."""
-        n_classes, last = len(self.deviations), np.full((self.problem.rows.shape[0], 1), self.free)
+        n_classes = len(self.deviations)
+        last = np.full((self.problem.rows.shape[0], 1), self.free)
         parts = []
         for row in self.deviations:
             used = np.flatnonzero(row)
@@ -367,7 +382,8 @@ class _SoftmaxHessian:
         moves = model.spread > 0
         if self.common:
             model.ridge[-1] = 0.0
-        random, total = np.random.default_rng(0), 0.0
+        random = np.random.default_rng(0)
+        total = 0.0
 
         def product(vectors: FloatArray) -> Array:
             vector = vectors.reshape(moves.shape)

@@ -104,7 +104,9 @@ def follow(
     n_models = problem.members.shape[0]
     solutions: list[Solution | None] = [None] * n_models
     problems = [problem.varied(prior=problem.prior.rescaled(column(row))) for row in scales]
-    coefficients, intercepts, converged = [], [], []
+    coefficients = []
+    intercepts = []
+    converged = []
     for first in range(0, len(scales), AHEAD):
         report = _reporter(progress, first * n_models, n_models * len(scales))
         for found in solve_path(
@@ -216,7 +218,10 @@ class MinimumSearch:
     def __init__(
         self, start: float, step: float, bounds: tuple[float, float], tolerance: float
     ) -> None:
-        self.start, self.step, self.bounds, self.tolerance = start, step, bounds, tolerance
+        self.start = start
+        self.step = step
+        self.bounds = bounds
+        self.tolerance = tolerance
         self.seen: list[tuple[float, float]] = []
 
     @property
@@ -255,7 +260,8 @@ class MinimumSearch:
         (a, fa), (b, fb), (c, fc) = three
         if max(b - a, c - b) <= self.tolerance:
             return None
-        below, above = (b - a) * (fb - fc), (b - c) * (fb - fa)
+        below = (b - a) * (fb - fc)
+        above = (b - c) * (fb - fa)
         place = (
             b - 0.5 * ((b - a) * below - (b - c) * above) / (below - above) if below != above else b
         )
@@ -278,7 +284,8 @@ def search_scales(
     """
     first = np.log(strongest_scales(problem))
     first = np.array([first.min()]) if shared else first
-    middle, step = 0.5 * np.log(WIDTH), np.log(WIDTH) / 8
+    middle = 0.5 * np.log(WIDTH)
+    step = np.log(WIDTH) / 8
     searches = [MinimumSearch(x + middle, step, (x, x + 2.0 * middle), _TOLERANCE) for x in first]
     rows: list[tuple[Array, Array, Array]] = []
     while True:

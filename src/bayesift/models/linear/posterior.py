@@ -114,7 +114,8 @@ def posterior_of(
     ...     Solution(np.zeros(1), 0.0, np.empty(0), 0, True)).variances.round(4).tolist()
     [0.4399, 0.0]
     """
-    penalty, weights = problem.penalty(category), solution.coefficients
+    penalty = problem.penalty(category)
+    weights = solution.coefficients
     at_mode = (weights == penalty[2]) & (penalty[0] > 0)
     known = (at_mode & (penalty[2] == 0)) | (weights == penalty[3]) | (weights == penalty[4])
     terms = problem.terms_of(category)

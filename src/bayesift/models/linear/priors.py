@@ -307,7 +307,8 @@ def penalty_rows(prior: Prior, category: int, n_terms: int) -> Array:
     for row, parameter in zip(rows[:3], (*prior.strengths, prior.mode), strict=True):
         row[:] = _values_of(parameter, category)
     sign = _values_of(prior.sign, category)
-    rows[3], rows[4] = np.where(sign > 0, 0.0, -np.inf), np.where(sign < 0, 0.0, np.inf)
+    rows[3] = np.where(sign > 0, 0.0, -np.inf)
+    rows[4] = np.where(sign < 0, 0.0, np.inf)
     return rows
 
 

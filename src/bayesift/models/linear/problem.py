@@ -151,10 +151,8 @@ class LinearProblem:
 
     def mode(self, category: int) -> FloatArray:
         """Return the modes of the prior, within its bounds."""
-        mode, sign = (
-            row_of(self.prior.mode, category, self.n_terms),
-            row_of(self.prior.sign, category, self.n_terms),
-        )
+        mode = row_of(self.prior.mode, category, self.n_terms)
+        sign = row_of(self.prior.sign, category, self.n_terms)
         return np.where(sign * mode < 0, 0.0, mode)
 
     def positives(self, category: int) -> Array:
@@ -183,7 +181,8 @@ class LinearProblem:
         """Return the weight of each document, averaged over the categories."""
         if self.balance is None:
             return self.importance
-        total, n_models = np.zeros(len(self.importance)), self.members.shape[0]
+        total = np.zeros(len(self.importance))
+        n_models = self.members.shape[0]
         for c in range(n_models):
             total += self.importance_of(c)
         mean: FloatArray = total / n_models
@@ -225,14 +224,16 @@ _COMPUTED_FROM = {
 def best_constants(link: Link, intercept: FloatArray, inside: Array, outside: Array) -> Array:
     """Find the best intercepts for documents without terms by bisection."""
     free, precision, centre = intercept
-    low, high = np.full(len(inside), -30.0), np.full(len(inside), 30.0)
+    low = np.full(len(inside), -30.0)
+    high = np.full(len(inside), 30.0)
     for _ in range(50 if free else 0):
         middle = (low + high) / 2
         gradient = (
             inside * log_likelihoods(link, middle)[1] - outside * log_likelihoods(link, -middle)[1]
         )
         rising = gradient > precision * (middle - centre)
-        low, high = np.where(rising, middle, low), np.where(rising, high, middle)
+        low = np.where(rising, middle, low)
+        high = np.where(rising, high, middle)
     return low if free else np.full(len(inside), centre)
 
 
@@ -277,7 +278,8 @@ def document_weights(
             masses = targets.members @ weights
             share = weights.sum() / np.count_nonzero(masses) / np.maximum(masses, 1e-300)
             return np.asarray(weights * (share @ targets.members)), None
-        inside, total = members @ weights, weights.sum()
+        inside = members @ weights
+        total = weights.sum()
         return weights, (total / 2) / np.maximum(np.stack([inside, total - inside]), 1e-300)
     if targets.multilabel:
         raise ValueError("with an indicator matrix class_weight is None or 'balanced'")

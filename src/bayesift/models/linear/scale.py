@@ -82,7 +82,10 @@ class EvidenceLosses:
     def __init__(
         self, problem: LinearProblem, solver: str, n_jobs: int | None, *, shared: bool
     ) -> None:
-        self.problem, self.solver, self.n_jobs, self.shared = problem, solver, n_jobs, shared
+        self.problem = problem
+        self.solver = solver
+        self.n_jobs = n_jobs
+        self.shared = shared
         self.last: list[Solution | None] = [None] * problem.members.shape[0]
         _ = problem.columns, problem.norms, problem.start_intercepts
 
@@ -93,7 +96,8 @@ class EvidenceLosses:
 
         Their total where models share a scale.
         """
-        everyone, last = list(range(len(self.last))), self.last
+        everyone = list(range(len(self.last)))
+        last = self.last
         named = everyone if self.shared else models
         every = np.ones(len(everyone))
         every[named] = scales
@@ -188,12 +192,14 @@ class HeldOutFolds:
     def __init__(
         self, problem: LinearProblem, solver: str, folds: Array, n_jobs: int | None
     ) -> None:
-        n_models, n_folds = problem.members.shape[0], int(folds.max()) + 1
+        n_models = problem.members.shape[0]
+        n_folds = int(folds.max()) + 1
         tolerance = (
             problem.tolerance if problem.prior.smooth else max(problem.tolerance, _TOLERANCE)
         )
         self.problem = problem.varied(tolerance=tolerance)
-        self.solver, self.n_jobs = solver, n_jobs
+        self.solver = solver
+        self.n_jobs = n_jobs
         self.held_out = [np.flatnonzero(folds == fold) for fold in range(n_folds)]
         _ = self.problem.columns, self.problem.norms
         self.parts = [self._without(documents) for documents in self.held_out]
@@ -238,7 +244,8 @@ class HeldOutFolds:
         self, fold: int, problems: list[LinearProblem], models: list[int]
     ) -> list[tuple[Array, Array]]:
         """Losses and weights of the documents of a fold, one per model, for each problem."""
-        documents, last = self.held_out[fold], self.last[fold]
+        documents = self.held_out[fold]
+        last = self.last[fold]
         found = solve_path(
             problems, self.solver, [last[c] for c in models], self.n_jobs, categories=models
         )
@@ -256,7 +263,8 @@ def held_out_losses(
 
     A softmax class has its own documents only.
     """
-    rows, members = problem.rows[documents], problem.members[models][:, documents].toarray()
+    rows = problem.rows[documents]
+    members = problem.members[models][:, documents].toarray()
     importance = np.broadcast_to(problem.importance[documents], members.shape)
     if problem.balance is not None:
         importance = np.stack([problem.importance_of(c)[documents] for c in models])
@@ -356,7 +364,8 @@ class CrossValidation:
         asked: list[int] = []
         for step in range(len(scales)):
             if step % AHEAD == 0:
-                asked, ahead = going, held_out.along(scales[step : step + AHEAD, going], going)
+                asked = going
+                ahead = held_out.along(scales[step : step + AHEAD, going], going)
             places = [asked.index(c) for c in going]
             found = tuple(table[:, places] for table in next(ahead))
             means = mean_and_error(*(together(*found) if shared else found))
@@ -495,7 +504,8 @@ class BlockScales:
         `loss` is of such logarithms. The factor of the largest block stays one, and a shared scale
         of None too.
         """
-        n_blocks, largest = len(self.blocks), int(np.argmax([size for _, size in self.blocks]))
+        n_blocks = len(self.blocks)
+        largest = int(np.argmax([size for _, size in self.blocks]))
         logs = np.append(np.zeros(n_blocks), shared or 0.0)
         places = [place for place in range(n_blocks + (shared is not None)) if place != largest]
         for _ in range(self.rounds):
@@ -520,7 +530,9 @@ class BlockScales:
         >>> rule.progressive(OnlineStackedClassifier(), X, [1, 1, 0, 0, 1, 0]).shape
         (3,)
         """
-        rows, sizes, labels = sparse.csr_array(X), [size for _, size in self.blocks], np.asarray(y)
+        rows = sparse.csr_array(X)
+        sizes = [size for _, size in self.blocks]
+        labels = np.asarray(y)
         classes = np.unique(labels) if labels.ndim == 1 else np.arange(labels.shape[1])
         truth = labels[:, np.newaxis] == classes if labels.ndim == 1 else labels != 0
 

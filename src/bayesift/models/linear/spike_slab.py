@@ -173,7 +173,8 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
             members.shape[0],
             self.n_jobs,
         )
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
         self._keep(found)
         late = sum(not posterior.converged for posterior in found)
         if late:

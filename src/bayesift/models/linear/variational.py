@@ -91,13 +91,17 @@ class _Ascent:
     def __init__(
         self, problem: LinearProblem, category: int, start: Solution, prior: SpikeSlab, bound: str
     ) -> None:
-        self.problem, self.prior, self.bound = problem, prior, bound
-        self.signs, self.importance = problem.signs(category), problem.importance_of(category)
+        self.problem = problem
+        self.prior = prior
+        self.bound = bound
+        self.signs = problem.signs(category)
+        self.importance = problem.importance_of(category)
         self.factors = np.zeros((6, problem.n_terms))
         self.factors[3] = start.coefficients
         self.scores = problem.rows @ self.factors[3] + start.intercept
         self.spreads, self.residuals, self.curvatures = np.zeros((3, len(self.signs)))
-        self.intercept, self.intercept_variance = start.intercept, 0.0
+        self.intercept = start.intercept
+        self.intercept_variance = 0.0
         self.rate = 1.0
         self.set_likelihood()
 
@@ -121,7 +125,8 @@ class _Ascent:
             self.likelihood = float(self.importance @ (logarithms - 0.5 * largest * variances))
 
     def _expect_likelihood(self) -> None:
-        link, moments = self.problem.link, (self.scores, self.spreads, self.intercept_variance)
+        link = self.problem.link
+        moments = (self.scores, self.spreads, self.intercept_variance)
         documents = self.signs, self.importance, *moments, self.residuals, self.curvatures
         self.likelihood = expected_likelihood(link.code, link.parameters, *documents)
 
@@ -131,7 +136,9 @@ class _Ascent:
         Rounds under a bound never lower it. The others take a shorter step if they do, which as
         natural gradients (Khan & Lin 2017) raise it when they are short enough.
         """
-        before, kept, rate = self.elbo(), self._state(terms), self.rate
+        before = self.elbo()
+        kept = self._state(terms)
+        rate = self.rate
         while True:
             moves = self.sweep(terms, still, rate)
             if self.elbo() >= before - _ROUNDING * abs(before) or rate <= _SHORTEST:
@@ -145,7 +152,9 @@ class _Ascent:
 
         How far each of them moved.
         """
-        columns, moves, prior = self.problem.columns, np.empty(len(terms) + 1), self.prior
+        columns = self.problem.columns
+        moves = np.empty(len(terms) + 1)
+        prior = self.prior
         documents = ScoreArrays(self.scores, self.spreads, self.curvatures, self.residuals)
         numbers = float(logit(prior.inclusion)), float(prior.spike), float(prior.slab), still, rate
         sweep_terms(entries_of(columns), terms, *numbers, documents, self.factors, moves)
@@ -189,13 +198,16 @@ class _Ascent:
         """
         free, precision, centre = self.problem.intercept
         used = np.zeros(self.problem.n_terms + 1)
-        used[terms], used[-1] = 1.0, free
+        used[terms] = 1.0
+        used[-1] = free
         precisions = np.append(
             np.full(self.problem.n_terms, 1.0 / variance), precision if free else 1.0
         )
         away = precision * (self.intercept - centre) * free
         step, moved = self._conjugate_directions(used, precisions, away)
-        scores, before, cost = self.scores, self.likelihood, 0.5 * (precisions @ step**2)
+        scores = self.scores
+        before = self.likelihood
+        cost = 0.5 * (precisions @ step**2)
         length = 1.0
         while length > _SHORTEST:
             self.scores = scores + length * moved
@@ -212,10 +224,12 @@ class _Ascent:
 
         The shift is last.
         """
-        rows, turned = self.problem.rows, self.problem.columns.T
+        rows = self.problem.rows
+        turned = self.problem.columns.T
         diagonal = precisions + np.append(self.factors[2], self.curvatures.sum())
         residual = used * np.append(turned @ self.residuals, self.residuals.sum() - away)
-        step, moved = np.zeros(len(used)), np.zeros(len(self.scores))
+        step = np.zeros(len(used))
+        moved = np.zeros(len(self.scores))
         search = residual / diagonal
         power = residual @ search
         for left in reversed(range(_CONJUGATE_STEPS if power > 0 else 0)):
@@ -262,7 +276,9 @@ def inclusion_posterior(
     its inclusion probability, nor its mean in units of what its documents tell of it.
     """
     ascent = _Ascent(problem, category, start, prior, check_bound(bound, problem))
-    terms, tolerance, converged = problem.terms_of(category), problem.tolerance, False
+    terms = problem.terms_of(category)
+    tolerance = problem.tolerance
+    converged = False
     moves = ascent.sweep(terms, -1.0)
     trace = [ascent.elbo()]
     for _ in range(problem.max_iter):

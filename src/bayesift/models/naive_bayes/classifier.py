@@ -203,17 +203,17 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
                 self._rivals(X, c) if against is None else np.full(X.shape[0], self._place(against))
             )
             rival = np.repeat(others, np.diff(X.indptr))
-            ours, theirs = (
-                self.feature_log_prob_[c, X.indices],
-                self.feature_log_prob_[rival, X.indices],
-            )
+            ours = self.feature_log_prob_[c, X.indices]
+            theirs = self.feature_log_prob_[rival, X.indices]
             values = difference(ours, theirs)
             prior = self.class_log_prior_[c] - self.class_log_prior_[others]
         return sparse.csr_array((X.data * values, X.indices, X.indptr), shape=X.shape), prior
 
     def fit_counts(self, counted: CategoryCounts, classes: Array, *, multilabel: bool) -> Self:
         """Learn from counts that were made elsewhere, of these categories."""
-        self.counted_, self.classes_, self.multilabel_ = counted, classes, multilabel
+        self.counted_ = counted
+        self.classes_ = classes
+        self.multilabel_ = multilabel
         self.n_features_in_ = counted.counts.shape[1]
         self._estimate()
         return self
@@ -368,7 +368,8 @@ def log_odds_of(joint: FloatArray) -> Array:
     with np.errstate(divide="ignore"):
         log_odds = log_posterior - np.log1p(-np.exp(log_posterior))
     # Of the most probable class 1 - P is a difference of near equals: sum up the others instead.
-    documents, best = np.arange(len(joint)), np.argmax(joint, axis=1)
+    documents = np.arange(len(joint))
+    best = np.argmax(joint, axis=1)
     others = joint.copy()
     others[documents, best] = -np.inf
     log_odds[documents, best] = joint[documents, best] - logsumexp(others, axis=1)

@@ -94,7 +94,8 @@ class CategoryCounts:
         indptr, indices, sums, documents = sum_by_category(
             x, weights, (members.indptr, members.indices), X.shape[1], earlier
         )
-        term_counts, term_documents = self.term_counts.copy(), self.term_documents.copy()
+        term_counts = self.term_counts.copy()
+        term_documents = self.term_documents.copy()
         sum_by_term(*x, weights, term_counts, term_documents)
         category_documents = self.category_documents.copy()
         category = np.repeat(np.arange(members.shape[0]), np.diff(members.indptr))
@@ -196,18 +197,15 @@ class Bags:
 
         Log 0 is -inf.
         """
-        counts, totals = self.counted.counts, self.counted.term_counts
-        terms, categories = (
-            counts.indices,
-            np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)),
-        )
+        counts = self.counted.counts
+        totals = self.counted.term_counts
+        terms = counts.indices
+        categories = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
         inside = remainder(totals[terms], counts.data) if self.rest else counts.data
         with np.errstate(divide="ignore"):
             if self.rest:
-                out, kept = (
-                    np.empty((self.n_terms, counts.shape[0])),
-                    np.maximum(totals - discount, 0.0),
-                )
+                out = np.empty((self.n_terms, counts.shape[0]))
+                kept = np.maximum(totals - discount, 0.0)
                 for c in range(counts.shape[0]):
                     out[:, c] = np.log(scale[c] * kept + share[c] * background)
             else:  # most counts are 0: those cells cost an addition, not a logarithm
@@ -447,7 +445,8 @@ class HierarchicalShrinkage:
         for _ in range(self.max_iterations):
             joint = weights[:, np.newaxis] * models
             evidence = joint @ (counts / joint.sum(axis=0)) + 1
-            before, weights = weights, evidence / evidence.sum()
+            before = weights
+            weights = evidence / evidence.sum()
             if np.max(np.abs(weights - before)) <= self.tolerance:
                 break
         return weights

@@ -114,7 +114,8 @@ class PosteriorBank:
 
     def learn(self, rows: SparseRows, signs: FloatArray, settings: Any) -> None:
         """Update every model with each document in turn."""
-        likelihood, dynamics = likelihood_of(settings.likelihood), _dynamics(settings)
+        likelihood = likelihood_of(settings.likelihood)
+        dynamics = _dynamics(settings)
 
         def work(model: int, local: SparseRows) -> Any:
             return self.posteriors[model].learn(local, signs[model], likelihood, dynamics)
@@ -248,7 +249,9 @@ def _local_rows(
     indptr = np.empty(rows.shape[0] + 1, dtype=np.int64)
     indices, data = restrict(entries_of(rows), lookup, scales, float(bias), indptr)
     local = sparse.csr_array((rows.shape[0], 1 + (rows.shape[1] if terms is None else len(terms))))
-    local.indptr, local.indices, local.data = indptr, indices, data
+    local.indptr = indptr
+    local.indices = indices
+    local.data = data
     return local
 
 

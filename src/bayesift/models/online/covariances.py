@@ -97,8 +97,10 @@ class _OfProducts:
         Without n_others: with all rows before each.
         """
         indptr, indices, data = rows
-        n_rows, parameters = len(indptr) - 1, self.parameters
-        norms, own = np.empty(n_rows), np.empty(n_rows - first)
+        n_rows = len(indptr) - 1
+        parameters = self.parameters
+        norms = np.empty(n_rows)
+        own = np.empty(n_rows - first)
         squared_norms(indptr, data, norms)
         own_covariances(self.code, parameters, norms[first:], own)
         gram = np.empty((n_rows - first, n_rows if n_others is None else n_others))

@@ -78,7 +78,8 @@ def select_by_evidence(
         for (X_learn, y_learn), (X_judge, y_judge) in _parts(X, y, held_out, folds):
             if model.shuffle:  # as `fit` would
                 order = np.random.default_rng(model.random_state).permutation(X_learn.shape[0])
-                X_learn, y_learn = X_learn[order], y_learn[order]
+                X_learn = X_learn[order]
+                y_learn = y_learn[order]
             learner = clone(model).set_params(**candidate, n_epochs=1, shuffle=False)
             for done in range(max_epochs):
                 learner = (
@@ -103,5 +104,6 @@ def _parts(X: Any, y: Any, held_out: tuple[Any, Any] | None, folds: int) -> Any:
         np.arange(X.shape[0]) % folds, kind="stable"
     )  # fold k gets documents k, k + folds, ...
     for learn, judge in KFold(folds).split(turns):
-        inside, outside = np.sort(turns[learn]), np.sort(turns[judge])
+        inside = np.sort(turns[learn])
+        outside = np.sort(turns[judge])
         yield (X[inside], y[inside]), (X[outside], y[outside])

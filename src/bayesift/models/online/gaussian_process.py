@@ -178,11 +178,9 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     def predict_fields(self, X: Any) -> tuple[Array, Array]:
         """Means and variances of the fields h, documents x models."""
         check_is_fitted(self)
-        rows, settings, n_terms = (
-            _rows(check_terms(self, X, reset=False)),
-            self._settings(),
-            self.n_features_in_,
-        )
+        rows = _rows(check_terms(self, X, reset=False))
+        settings = self._settings()
+        n_terms = self.n_features_in_
 
         def fields(c: int) -> tuple[Array, Array]:
             return self.processes_[c].fields(restricted(rows, self._kept(c)), settings, n_terms)
@@ -240,7 +238,8 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         return np.array([process.size for process in self.processes_])
 
     def _post_load(self) -> None:
-        settings, n_models = self._settings(), len(self.processes_)
+        settings = self._settings()
+        n_models = len(self.processes_)
         self._check_classes(n_models)
         if not 0 <= self.n_features_in_ < 2**31:
             raise DataError(f"{self.n_features_in_!r:.40} is not a number of terms")
@@ -267,18 +266,22 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     ) -> Self:
         settings = self._settings()
         members = models_of(targets)
-        n_models, n_terms = members.shape[0], rows.shape[1]
+        n_models = members.shape[0]
+        n_terms = rows.shape[1]
         self.n_features_in_ = n_terms
         self.terms_ = terms_of(feature_mask, (n_models, n_terms), None if first else self.terms_)
         earlier = [] if first else self.processes_
         self.processes_ = earlier + [SparseProcess.empty()] * (n_models - len(earlier))
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
         labels = signs_of(members)
         if order is not None:
-            rows, labels = rows[order], labels[:, order]
+            rows = rows[order]
+            labels = labels[:, order]
 
         def learn(c: int) -> SparseProcess:
-            documents, budget = restricted(_rows(rows), self._kept(c)), self._budget(c)
+            documents = restricted(_rows(rows), self._kept(c))
+            budget = self._budget(c)
             process = self.processes_[c]
             return process.learn(
                 documents, labels[c], settings, budget=budget, n_terms=n_terms, n_epochs=n_epochs
@@ -300,7 +303,8 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"max_basis must be 'terms' or a whole number from 1, got {self.max_basis!r}"
             )
-        covariance, likelihood = covariance_of(self.kernel), likelihood_of(self.likelihood)
+        covariance = covariance_of(self.kernel)
+        likelihood = likelihood_of(self.likelihood)
         gates = float(self.tolerance), float(self.drift_tolerance), float(self.least_error)
         return ProcessSettings(covariance, likelihood, *gates)
 
@@ -346,7 +350,8 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     def _linear_form(self, category: Any) -> tuple[Array, float]:
         """Weights of the terms and bias of the mean field."""
         place, sign = self._place(category)
-        process, covariance = self.processes_[place], covariance_of(self.kernel)
+        process = self.processes_[place]
+        covariance = covariance_of(self.kernel)
         assert isinstance(covariance, LinearCovariance)
         indptr, indices, data = process.rows
         basis = sparse.csr_array((data, indices, indptr), shape=(process.size, self.n_features_in_))

@@ -58,12 +58,14 @@ class LaplaceState(KernelArrays):
         Add terms.
         """
         for name, n_rows in (("sums", n_terms), ("squares", n_terms), ("biases", 2)):
-            array, wider = getattr(self, name), np.zeros((n_rows, n_models))
+            array = getattr(self, name)
+            wider = np.zeros((n_rows, n_models))
             wider[: len(array), places] = array
             setattr(self, name, wider)
         new = np.setdiff1d(np.arange(n_models), places)
         log_odds = np.log(0.5 / (self.n_documents + 0.5))
-        self.biases[0, new], self.biases[1, new] = -2.0 * log_odds / rate, 1.0
+        self.biases[0, new] = -2.0 * log_odds / rate
+        self.biases[1, new] = 1.0
 
     def _post_load(self) -> None:
         self._take_arrays()
@@ -196,29 +198,28 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
 
     def _grow(self, known: Array, n_terms: int, n_models: int) -> None:
         """Add terms and categories; the model of two classes is that of the second."""
-        state, places = self._state, self._places(known)
+        state = self._state
+        places = self._places(known)
         more = len(known) > len(self.classes_)
         if more and self._is_binary():
-            state.sums, state.squares = (
-                np.hstack([-state.sums, state.sums]),
-                np.tile(state.squares, 2),
-            )
+            state.sums = np.hstack([-state.sums, state.sums])
+            state.squares = np.tile(state.squares, 2)
             state.biases = np.hstack([state.biases * [[-1.0], [1.0]], state.biases])
         elif more and not self.multilabel_ and n_models == 1:
             sign = -1.0 if places[0] == 0 else 1.0
-            state.sums, state.biases = sign * state.sums, state.biases * [[sign], [1.0]]
+            state.sums = sign * state.sums
+            state.biases = state.biases * [[sign], [1.0]]
         if n_models == 1:
             places = np.zeros(1, dtype=np.intp)
         if n_models > state.sums.shape[1] or n_terms > len(state.sums):
             state.grow(places, max(n_terms, len(state.sums)), n_models, float(self.rate))
 
     def _run(self, rows: SparseRows, labels: Array | None) -> Array:
-        state, scores = self._state, np.empty((rows.shape[0], self._state.sums.shape[1]))
+        state = self._state
+        scores = np.empty((rows.shape[0], self._state.sums.shape[1]))
         y = np.empty((0, scores.shape[1])) if labels is None else labels
-        clock, settings = (
-            (state.n_documents, state.pass_size),
-            (float(np.sqrt(self.gamma)), float(self.rate)),
-        )
+        clock = (state.n_documents, state.pass_size)
+        settings = (float(np.sqrt(self.gamma)), float(self.rate))
         arrays = state.sums, state.squares, state.biases, scores
         run_laplace(entries_of(rows), y, *clock, *settings, *arrays)
         state.n_documents += len(y)
@@ -227,7 +228,8 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
 
 def is_streamed(model: Any) -> bool:
     """Whether a `SparseBayesClassifier` can learn from a stream; tells why not."""
-    prior, scale = prior_of(model.prior), model.prior_scale
+    prior = prior_of(model.prior)
+    scale = model.prior_scale
     centred = prior.kind == "laplace" and not (np.any(prior.mode) or np.any(prior.sign))
     if not (
         centred
@@ -273,7 +275,8 @@ def _started(model: Any, y: Any, classes: Any, gamma: float) -> OnlineLaplaceCla
     """Start a stream at the weights of a model that was fitted to all documents."""
     stream = OnlineLaplaceClassifier(gamma=gamma)
     if hasattr(model, "coef_"):
-        stream.classes_, stream.multilabel_ = model.classes_, model.multilabel_
+        stream.classes_ = model.classes_
+        stream.multilabel_ = model.multilabel_
         stream.n_features_in_ = model.n_features_in_
         stream._state = LaplaceState.at_weights(
             model.coef_, model.intercept_, float(np.sqrt(gamma)), stream.rate

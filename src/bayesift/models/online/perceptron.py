@@ -144,7 +144,8 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         signs = _signs_of(targets, targets.classes)
         if self.shuffle:
             order = np.random.default_rng(self.random_state).permutation(targets.n_documents)
-            rows, signs = rows[order], signs[:, order]
+            rows = rows[order]
+            signs = signs[:, order]
         if self.prior_scale is not None:
             feature_mask = self._block_scales(self.prior_scale, rows, signs, feature_mask)
         self._start(targets, rows.shape[1], feature_mask)
@@ -302,7 +303,9 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
 
     def _start(self, targets: Targets, n_terms: int, feature_mask: Any) -> None:
         """Set every model to its prior."""
-        self.classes_, self.multilabel_, self.n_seen_ = targets.classes, targets.multilabel, 0
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
+        self.n_seen_ = 0
         self.n_features_in_ = n_terms
         n_models = 1 if self._is_binary() else len(self.classes_)
         self._bank = PosteriorBank()

@@ -419,7 +419,8 @@ class LowRankPosterior(_Posterior):
         return total
 
     def _write_fields(self, rows: SparseRows, fields: FloatArray) -> None:
-        waiting, workspace = self._rows.shape[0], np.zeros(self.size)
+        waiting = self._rows.shape[0]
+        workspace = np.zeros(self.size)
         low_rank_fields(self._after_waiting(rows), waiting, self._arrays, workspace, fields)
 
     def mean(self) -> FloatArray:
@@ -481,7 +482,9 @@ _NO_ROWS = np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0)
 def _rows(indptr: IntArray, indices: IntArray, data: FloatArray, size: int) -> SparseRows:
     """Rows whose arrays keep their types."""
     rows = sparse.csr_array((len(indptr) - 1, size))
-    rows.indptr, rows.indices, rows.data = indptr, indices, data
+    rows.indptr = indptr
+    rows.indices = indices
+    rows.data = data
     return rows
 
 

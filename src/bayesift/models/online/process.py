@@ -86,7 +86,8 @@ class SparseProcess:
 
         The result does not depend on how they are batched.
         """
-        process, room = self, _Room(self, budget, n_epochs * len(labels))
+        process = self
+        room = _Room(self, budget, n_epochs * len(labels))
         for _ in range(n_epochs):
             start = 0
             while start < len(labels):
@@ -103,7 +104,8 @@ class SparseProcess:
     ) -> tuple[Array, Array]:
         """Means and variances of the fields of documents."""
         n_documents = len(documents[0]) - 1
-        means, variances = np.empty(n_documents), np.empty(n_documents)
+        means = np.empty(n_documents)
+        variances = np.empty(n_documents)
         for start in range(0, n_documents, _PREDICTED):
             stop = min(start + _PREDICTED, n_documents)
             rows = _stacked(self.rows, _slice(documents, start, stop))
@@ -159,13 +161,16 @@ class _Room:
     """The posterior while documents are learned, with room for all basis vectors."""
 
     def __init__(self, process: SparseProcess, budget: int, n_updates: int) -> None:
-        self.size, self.budget = process.size, max(budget, process.size)
+        self.size = process.size
+        self.budget = max(budget, process.size)
         self.room = min(self.budget, self.size + n_updates)
         self.alpha = np.zeros(self.room)
         self.C, self.Q = np.zeros((2, self.room, self.room))
         self.vectors = np.zeros((12, self.room))
         m = self.size
-        self.alpha[:m], self.C[:m, :m], self.Q[:m, :m] = process.alpha, process.C, process.Q
+        self.alpha[:m] = process.alpha
+        self.C[:m, :m] = process.C
+        self.Q[:m, :m] = process.Q
 
     def learn_block(
         self,
@@ -180,7 +185,8 @@ class _Room:
         columns = np.arange(self.room)
         log_evidences = np.empty(len(labels))
         state = columns, (self.alpha, self.C, self.Q), self.vectors, self.size, self.budget
-        noise, gates = settings.likelihood, (max(settings.tolerance, _LEAST), settings.least_error)
+        noise = settings.likelihood
+        gates = (max(settings.tolerance, _LEAST), settings.least_error)
         documents = DocumentBlock(gram, own, labels, log_evidences)
         self.size = learn_block(documents, *state, *gates, noise.code, noise.parameters)
         # Added one by one, so that the sum does not depend on the batches.
@@ -193,7 +199,8 @@ class _Room:
     def refresh(self, rows: Rows, settings: ProcessSettings, n_terms: int) -> None:
         """Make C symmetric to the last bit, and compute Q anew if rounding has moved it."""
         m = self.size
-        C, Q = self.C[:m, :m], self.Q[:m, :m]
+        C = self.C[:m, :m]
+        Q = self.Q[:m, :m]
         C[:] = 0.5 * (C + C.T)
         K = _basis_covariances(rows, settings, n_terms)
         if _drift(Q, K) > settings.drift_tolerance:
@@ -225,7 +232,8 @@ def _drift(Q: FloatArray, K: Array) -> float:
 
 def _slice(rows: Rows, start: int, stop: int) -> Rows:
     indptr, indices, data = rows
-    first, last = indptr[start], indptr[stop]
+    first = indptr[start]
+    last = indptr[stop]
     return indptr[start : stop + 1] - first, indices[first:last], data[first:last]
 
 

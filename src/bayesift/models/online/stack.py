@@ -125,7 +125,8 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         values, rest = term_parts(self._explained(rows, category))
         if against is not None and not self._is_binary():
             theirs, other = term_parts(self._explained(rows, against))
-            values, rest = values - theirs, rest - other
+            values = values - theirs
+            rest = rest - other
         return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape), rest
 
     def expert_contributions(self, X: Any, category: Any) -> Array:
@@ -186,7 +187,8 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
 
     def _grow(self, known: Array, n_terms: int, n_models: int) -> None:
         """Add terms and categories; the model of two classes is that of the second."""
-        state, places = self._state, self._places(known)
+        state = self._state
+        places = self._places(known)
         state.grow_terms(n_terms)
         if not self.multilabel_ and len(known) > len(self.classes_):
             if self._is_binary():

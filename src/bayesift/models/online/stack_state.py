@@ -69,7 +69,8 @@ class StackState(KernelArrays):
     @classmethod
     def empty(cls, n_terms: int, n_categories: int, n_rates: int) -> Self:
         """Nothing was learned."""
-        n_fields, n_experts = FIRST_RATE + n_rates, OTHER_EXPERTS + n_rates
+        n_fields = FIRST_RATE + n_rates
+        n_experts = OTHER_EXPERTS + n_rates
         return cls(
             weights=np.zeros((n_terms, n_fields, n_categories)),
             frequencies=np.zeros(n_terms),
@@ -103,11 +104,10 @@ class StackState(KernelArrays):
         With labels, documents x categories of 0 and 1, each document is learned after it was
         predicted.
         """
-        n_documents, shape = rows.shape[0], (OTHER_EXPERTS + self.n_rates, self.n_categories)
-        scores, experts = (
-            np.empty((n_documents, shape[1])),
-            np.empty((n_documents if details else 0, *shape)),
-        )
+        n_documents = rows.shape[0]
+        shape = (OTHER_EXPERTS + self.n_rates, self.n_categories)
+        scores = np.empty((n_documents, shape[1]))
+        experts = np.empty((n_documents if details else 0, *shape))
         y = np.empty((0, shape[1])) if labels is None else labels
         rates = np.asarray(settings.rates, dtype=np.float64)
         run_stack(
@@ -206,11 +206,9 @@ class StackState(KernelArrays):
     def _post_load(self) -> None:
         """Refuse arrays that do not fit together; kernels change what remains."""
         self._take_arrays()
-        n_terms, n_categories, n_fields = (
-            len(self.frequencies),
-            len(self.pairs),
-            len(self.intercepts),
-        )
+        n_terms = len(self.frequencies)
+        n_categories = len(self.pairs)
+        n_fields = len(self.intercepts)
         n_inputs = n_fields - FIRST_RATE + OTHER_EXPERTS + 1
         shapes: dict[str, tuple[int | None, ...]] = {
             "weights": (n_terms, n_fields, n_categories),
@@ -229,7 +227,8 @@ class StackState(KernelArrays):
         self._check_counts()
 
     def _check_counts(self) -> None:
-        n, counts = self.totals[DOCUMENTS], self.weights[:, COUNT]
+        n = self.totals[DOCUMENTS]
+        counts = self.weights[:, COUNT]
         fit = [
             np.all(counts >= 0) and np.all(counts <= self.frequencies[:, np.newaxis]),
             np.all(self.frequencies <= n)

@@ -84,12 +84,14 @@ class StreamingMixin(ProbabilitiesMixin):
         self._check_settings()
         models_of(targets)  # refuses a single class
         labels = _labels_of(targets, targets.classes)
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
         self.n_features_in_ = rows.shape[1]
         self._start(rows.shape[1], labels.shape[1])
         if self.shuffle:
             order = np.random.default_rng(self.random_state).permutation(len(labels))
-            rows, labels = rows[order], labels[order]
+            rows = rows[order]
+            labels = labels[order]
         self._learn_all(rows, labels)
         return self
 
@@ -174,7 +176,8 @@ class StreamingMixin(ProbabilitiesMixin):
             self._grow(known, rows.shape[1], labels.shape[1])
         else:
             self._start(rows.shape[1], labels.shape[1])
-        self.classes_, self.multilabel_ = known, multilabel
+        self.classes_ = known
+        self.multilabel_ = multilabel
         return self._run(rows, labels)
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -157,7 +157,8 @@ class TopicSimilarityClassifier(_TopicClassifier):
             self._likeness,
             check_random_state(self.similarity_.random_state),
         )
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -248,7 +249,8 @@ def leave_one_out(
     if k < 1:
         return {}
     neighbors, distances = _without_self(held_out, *nearest_points(points[held_out], points, k + 1))
-    weights, by_document = weigh(distances), sparse.csr_array(members.T, dtype=np.float64)
+    weights = weigh(distances)
+    by_document = sparse.csr_array(members.T, dtype=np.float64)
     truth = by_document[held_out].toarray() > 0
     return {
         size: _n_correct(neighbors[:, :size], weights[:, :size], by_document, truth) / len(held_out)
@@ -329,7 +331,8 @@ class TopicSVMClassifier(_TopicClassifier):
         indicator = targets.members.toarray().T > 0
         self.coef_, self.intercept_ = self._hyperplanes(codes, indicator)
         self.slopes_, self.shifts_ = self._lines(codes, indicator)
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -351,7 +354,8 @@ class TopicSVMClassifier(_TopicClassifier):
         if len(places) != 1:
             raise ValueError(f"no category {category!r}")
         rows = check_terms(self, X, reset=False, non_negative=True)
-        place, values = places[0], np.empty(rows.nnz)
+        place = places[0]
+        values = np.empty(rows.nnz)
         for i, code in enumerate(self.encoder_.transform(rows)):
             length = float(np.linalg.norm(code)) or 1.0
             shares = self.encoder_.shares(rows[[i]], code)[
@@ -397,7 +401,8 @@ class TopicSVMClassifier(_TopicClassifier):
         from sklearn.linear_model import LogisticRegression
         from sklearn.model_selection import KFold
 
-        slopes, shifts = np.ones(indicator.shape[1]), np.zeros(indicator.shape[1])
+        slopes = np.ones(indicator.shape[1])
+        shifts = np.zeros(indicator.shape[1])
         n_folds = min(_FOLDS, len(codes))
         if n_folds < 2:
             return slopes, shifts
@@ -410,8 +415,6 @@ class TopicSVMClassifier(_TopicClassifier):
         for c, positive in enumerate(indicator.T):
             if positive.any() and not positive.all():
                 line = LogisticRegression().fit(scores[:, [c]], positive)
-                slopes[c], shifts[c] = (
-                    max(float(line.coef_[0, 0]), np.finfo(float).eps),
-                    float(line.intercept_[0]),
-                )
+                slopes[c] = max(float(line.coef_[0, 0]), np.finfo(float).eps)
+                shifts[c] = float(line.intercept_[0])
         return slopes, shifts

@@ -212,7 +212,8 @@ def nndsvda_start(
 
     This is as in scikit-learn.
     """
-    n_vectors, mean = min(n_topics, *X.shape), max(float(X.mean()), _LEAST)
+    n_vectors = min(n_topics, *X.shape)
+    mean = max(float(X.mean()), _LEAST)
     left, values, right = randomized_svd(sparse.csr_matrix(X), n_vectors, random_state=random)
     codes, basis = random_start(X, n_topics, random)
     for a in range(n_vectors):
@@ -220,8 +221,10 @@ def nndsvda_start(
             documents, terms = _heavier_part(left[:, a], right[a])
             lengths = float(np.linalg.norm(documents)), float(np.linalg.norm(terms))
             scale = np.sqrt(values[a] * lengths[0] * lengths[1])
-            codes[:, a], basis[:, a] = scale * documents / lengths[0], scale * terms / lengths[1]
-    codes[codes < _LEAST], basis[basis < _LEAST] = mean, mean
+            codes[:, a] = scale * documents / lengths[0]
+            basis[:, a] = scale * terms / lengths[1]
+    codes[codes < _LEAST] = mean
+    basis[basis < _LEAST] = mean
     sums = basis.sum(axis=0)
     return codes * sums, basis / sums
 
@@ -262,11 +265,9 @@ def coordinate_codes(
     """
     if objective.concave:
         return _repeated_codes(objective, codes, basis, repeats, tolerance)
-    rows, slopes, curvature = (
-        objective.rows,
-        objective.slopes(basis),
-        float(objective.curvatures(codes)),
-    )
+    rows = objective.rows
+    slopes = objective.slopes(basis)
+    curvature = float(objective.curvatures(codes))
     return int(
         descend_codes(
             rows.indptr,
@@ -299,9 +300,12 @@ def coordinate_basis(objective: Objective, codes: FloatArray, basis: FloatArray)
 
     A topic without terms starts again with all terms.
     """
-    columns, importance, masses = objective.columns, objective.importance, codes.sum(axis=0)
+    columns = objective.columns
+    importance = objective.importance
+    masses = codes.sum(axis=0)
     slopes = objective.alpha * masses if objective.penalty == "absolute" else np.zeros(len(masses))
-    curvatures, sums = np.sum(objective.curvatures(codes) * codes**2, axis=0), basis.sum(axis=0)
+    curvatures = np.sum(objective.curvatures(codes) * codes**2, axis=0)
+    sums = basis.sum(axis=0)
     descend_basis(
         columns.indptr,
         columns.indices,
@@ -322,7 +326,9 @@ def coordinate_basis(objective: Objective, codes: FloatArray, basis: FloatArray)
 
 def multiplicative_codes(objective: Objective, codes: FloatArray, basis: FloatArray) -> None:
     """Update the codes in place."""
-    rows, slopes, curvatures = objective.rows, objective.slopes(basis), objective.curvatures(codes)
+    rows = objective.rows
+    slopes = objective.slopes(basis)
+    curvatures = objective.curvatures(codes)
     if objective.concave:
         shares = np.empty_like(codes)
         gather_shares(rows.indptr, rows.indices, rows.data, codes, basis, shares)
@@ -334,7 +340,8 @@ def multiplicative_codes(objective: Objective, codes: FloatArray, basis: FloatAr
 
 def multiplicative_basis(objective: Objective, codes: FloatArray, basis: FloatArray) -> None:
     """Update the basis and the scales of the codes in place."""
-    columns, shares = objective.columns, np.empty_like(basis)
+    columns = objective.columns
+    shares = np.empty_like(basis)
     gather_shares(columns.indptr, columns.indices, columns.data, basis, codes, shares)
     masses = codes.sum(axis=0)
     if objective.penalty == "absolute" or objective.alpha == 0.0:
@@ -370,7 +377,8 @@ def _balanced(
 def _sums(
     objective: Objective, shares: FloatArray, masses: FloatArray, slopes: FloatArray
 ) -> tuple[Array, Array]:
-    totals, squares = np.empty(len(masses)), np.empty(len(masses))
+    totals = np.empty(len(masses))
+    squares = np.empty(len(masses))
     sum_quotients(shares, objective.importance, masses, slopes, totals, squares)
     return totals, squares
 
@@ -393,7 +401,8 @@ def printed_update(objective: Objective, codes: FloatArray, basis: FloatArray) -
     W is renormalised without its codes.
     """
     multiplicative_codes(objective, codes, basis)
-    columns, shares = objective.columns, np.empty_like(basis)
+    columns = objective.columns
+    shares = np.empty_like(basis)
     gather_shares(columns.indptr, columns.indices, columns.data, basis, codes, shares)
     bottoms = objective.importance[:, np.newaxis] * codes.sum(axis=0)
     np.divide(shares, bottoms, out=basis, where=bottoms > 0)
@@ -434,10 +443,13 @@ def factorise(
     It stops when the objective changes by at most the share `tol` of its first value in
     `check_every` iterations.
     """
-    codes, basis = codes.copy(), basis * (objective.importance > 0)[:, np.newaxis]
+    codes = codes.copy()
+    basis = basis * (objective.importance > 0)[:, np.newaxis]
     basis /= np.maximum(basis.sum(axis=0), np.finfo(float).tiny)
     objectives = [objective.value(codes, basis)]
-    update, iteration, converged = UPDATES[solver], 0, False
+    update = UPDATES[solver]
+    iteration = 0
+    converged = False
     while iteration < max_iter and not converged:
         for _ in range(min(check_every, max_iter - iteration)):
             update(objective, codes, basis)

@@ -34,7 +34,8 @@ def npmi_coherence(X: Any, components: Any, *, k: int = 10) -> Array:
 def _topic_coherence(present: sparse.csc_array) -> float:
     joint = (present.T @ present).toarray() / present.shape[0]
     upper = np.triu_indices(len(joint), 1)
-    together, apart = joint[upper], np.outer(np.diag(joint), np.diag(joint))[upper]
+    together = joint[upper]
+    apart = np.outer(np.diag(joint), np.diag(joint))[upper]
     values = np.full(len(together), -1.0)
     values[together == 1] = 1.0
     met = (together > 0) & (together < 1)
@@ -42,4 +43,6 @@ def _topic_coherence(present: sparse.csc_array) -> float:
     return float(values.mean()) if len(values) else 0.0
 
 
-_WIDTH, _NAMES, _ROW = 190, 84, 16
+_WIDTH = 190
+_NAMES = 84
+_ROW = 16

@@ -85,7 +85,8 @@ def _draw_same(members: SparseRows, n_pairs: int, random: np.random.RandomState)
     categories = by_document.indices[
         by_document.indptr[documents] + _below(degrees[documents], random)
     ]
-    starts, last = usable.indptr[categories], usable.indptr[categories + 1] - 1
+    starts = usable.indptr[categories]
+    last = usable.indptr[categories + 1] - 1
     partners = usable.indices[starts + _below(last - starts, random)]
     # The index of the document itself stands for the last one, which is not drawn.
     return np.stack([documents, np.where(partners == documents, usable.indices[last], partners)])
@@ -96,7 +97,9 @@ def _draw_different(
 ) -> tuple[Array, float]:
     by_document = sparse.csr_array(members.T)
     candidates = np.flatnonzero(np.diff(by_document.indptr))
-    found, n_found, n_drawn = [], 0, 0
+    found = []
+    n_found = 0
+    n_drawn = 0
     while n_found < n_pairs:
         if n_drawn > _MOST_DRAWS * n_pairs:
             raise ValueError(
@@ -139,13 +142,13 @@ def fit_additive(
     codes: FloatArray, left: IntArray, right: IntArray, same: BoolArray, *, rounds: int = 1
 ) -> AdditiveModel:
     """Fit `rounds` stages per topic on pairs of rows, in the order of columns."""
-    signs, columns = np.where(same, 1.0, -1.0), np.ascontiguousarray(codes.T)
-    scores, offset = np.zeros(len(left)), 0.0
-    weights, factors, variances = (
-        np.zeros(len(columns)),
-        np.zeros(len(columns)),
-        np.zeros((2, len(columns))),
-    )
+    signs = np.where(same, 1.0, -1.0)
+    columns = np.ascontiguousarray(codes.T)
+    scores = np.zeros(len(left))
+    offset = 0.0
+    weights = np.zeros(len(columns))
+    factors = np.zeros(len(columns))
+    variances = np.zeros((2, len(columns)))
     for round_ in range(rounds):
         for m, column in enumerate(columns):
             squares = np.square(column[left] - column[right])
@@ -153,7 +156,8 @@ def fit_additive(
             intra, extra = _variances(squares, importance, same)
             if intra == extra:  # the topic is the same in all documents
                 continue
-            constant, slope = 0.5 * np.log(extra / intra), 0.5 * (1 / intra - 1 / extra)
+            constant = 0.5 * np.log(extra / intra)
+            slope = 0.5 * (1 / intra - 1 / extra)
             ratios = constant - slope * squares
             factor = best_factor(signs * ratios, importance)
             if round_ == 0:
@@ -178,7 +182,8 @@ def fit_naive_bayes(
     As in `fit_additive`, a topic on which documents of one category differ more than others is left
     out.
     """
-    columns, everything = np.ascontiguousarray(codes.T), np.ones(len(left))
+    columns = np.ascontiguousarray(codes.T)
+    everything = np.ones(len(left))
     squares = (np.square(column[left] - column[right]) for column in columns)
     variances = np.array([_variances(square, everything, same) for square in squares]).T
     factors = (variances[0] < variances[1]).astype(np.float64)
@@ -191,10 +196,12 @@ def fit_naive_bayes(
 
 def best_factor(margins: FloatArray, importance: FloatArray) -> float:
     """Find the a that minimises sum importance e^{-a margins}, by Newton's method."""
-    factor, losses = 0.0, importance
+    factor = 0.0
+    losses = importance
     total = float(losses.sum())
     for _ in range(_NEWTON_STEPS):
-        gain, curvature = float(losses @ margins), float(losses @ margins**2)
+        gain = float(losses @ margins)
+        curvature = float(losses @ margins**2)
         if curvature <= 0.0:
             break
         step = gain / curvature
@@ -205,7 +212,9 @@ def best_factor(margins: FloatArray, importance: FloatArray) -> float:
             if new_total <= total or abs(step) <= _TOLERANCE:
                 break
             step *= 0.5
-        factor, losses, total = factor + step, new_losses, new_total
+        factor = factor + step
+        losses = new_losses
+        total = new_total
         if abs(step) <= _TOLERANCE * max(1.0, abs(factor)):
             break
     return factor
@@ -325,14 +334,18 @@ class TopicSimilarity(StateMixin, BaseEstimator):
             model = fit_additive(unit, pairs.left, pairs.right, pairs.same, rounds=self.n_rounds)
         else:
             model = fit_naive_bayes(unit, pairs.left, pairs.right, pairs.same)
-        self.offset_, self.weights_ = model.offset, model.weights
-        self.factors_, self.variances_ = model.factors, model.variances
+        self.offset_ = model.offset
+        self.weights_ = model.weights
+        self.factors_ = model.factors
+        self.variances_ = model.variances
         self.same_share_ = pairs.same_share
-        self.slope_, self.shift_ = 2.0 if self.method == "additive" else 1.0, 0.0
+        self.slope_ = 2.0 if self.method == "additive" else 1.0
+        self.shift_ = 0.0
         if self.calibrated:
             scores = model.offset - np.square(unit[pairs.left] - unit[pairs.right]) @ model.weights
             line = LogisticRegression(C=_LOOSE).fit(scores[:, np.newaxis], pairs.same)
-            self.slope_, self.shift_ = max(float(line.coef_[0, 0]), 0.0), float(line.intercept_[0])
+            self.slope_ = max(float(line.coef_[0, 0]), 0.0)
+            self.shift_ = float(line.intercept_[0])
         return self
 
     def log_odds(self, codes: Any, others: Any, *, prior: float = 0.5) -> Array:

@@ -117,15 +117,17 @@ class _DualBlock:
 
     def __init__(self, problem: LinearProblem, categories: list[int]) -> None:
         self.problem = problem
-        self.terms, penalty = problem.terms_of(categories[0]), problem.penalty(categories[0])
-        precisions, shared = (
-            penalty[1, self.terms],
-            problem.terms is None and shares_scale(problem.prior),
-        )
-        self.scale, self.variance = 1.0 / np.sqrt(precisions), 1.0
+        self.terms = problem.terms_of(categories[0])
+        penalty = problem.penalty(categories[0])
+        precisions = penalty[1, self.terms]
+        shared = problem.terms is None and shares_scale(problem.prior)
+        self.scale = 1.0 / np.sqrt(precisions)
+        self.variance = 1.0
         if problem.terms is None and len(precisions) and np.all(precisions == precisions[0]):
-            self.scale, self.variance = np.ones(len(precisions)), float(1.0 / precisions[0])
-            self.rows, squares = problem.rows, self.variance * problem.lengths
+            self.scale = np.ones(len(precisions))
+            self.variance = float(1.0 / precisions[0])
+            self.rows = problem.rows
+            squares = self.variance * problem.lengths
         elif shared:
             self.rows, squares = problem.scaled
         else:
@@ -138,31 +140,31 @@ class _DualBlock:
         self.spread = self.free / (self.precision + 1.0 / self.loose)
         self.reach = squares + self.spread
         width = _WIDTHS[len(categories)] if len(categories) > 1 else 1
-        self.signs, self.importance = (
-            np.ones((len(squares), width)),
-            np.zeros((len(squares), width)),
-        )
+        self.signs = np.ones((len(squares), width))
+        self.importance = np.zeros((len(squares), width))
         for place, c in enumerate(categories):
-            self.signs[:, place], self.importance[:, place] = (
-                problem.signs(c),
-                problem.importance_of(c),
-            )
+            self.signs[:, place] = problem.signs(c)
+            self.importance[:, place] = problem.importance_of(c)
         self.counts = self.signs * self.importance
-        self.modes, self.offsets = np.zeros((len(self.terms), width)), np.zeros(self.signs.shape)
+        self.modes = np.zeros((len(self.terms), width))
+        self.offsets = np.zeros(self.signs.shape)
         for place, c in enumerate(categories):
             self.modes[:, place] = problem.mode(c)[self.terms]
         if self.modes.any():
             self.offsets[:] = self.rows @ (self.modes / self.scale[:, np.newaxis])
         self.weights = np.zeros((len(self.terms), width))
-        self.duals, self.moves = np.zeros(self.signs.shape), np.zeros(self.signs.shape)
+        self.duals = np.zeros(self.signs.shape)
+        self.moves = np.zeros(self.signs.shape)
         cold = np.append(problem.start_intercepts[categories], np.zeros(width - len(categories)))
         self.intercepts = cold.copy() if self.free else np.full(width, self.centre)
         self.anchors = self._anchors()
         self.loss = -_LEFT * np.sum(
             self.importance * self._likelihoods(self.offsets, cold)[0], axis=0
         )
-        self.ratio, self.least = np.full(width, _GRADIENT**2), np.zeros(width)
-        self.done, self.rounds = np.arange(width) >= len(categories), 0
+        self.ratio = np.full(width, _GRADIENT**2)
+        self.least = np.zeros(width)
+        self.done = np.arange(width) >= len(categories)
+        self.rounds = 0
         self.generator = np.random.default_rng(0)
         self.found: list[tuple[Array, float] | None] = [None] * width
         self.progress: list[float] = []
@@ -202,11 +204,13 @@ class _DualBlock:
         self._visit(np.arange(len(self.signs), dtype=np.int32))
         self.least = _NEGLIGIBLE * self.moves.mean(axis=0)
         moved = self.spread / self.loose * (self.intercepts - self.anchors)
-        self.anchors, self.intercepts = self.intercepts, self.intercepts + moved
+        self.anchors = self.intercepts
+        self.intercepts = self.intercepts + moved
         totals = np.where(self.done, np.inf, self.moves.sum(axis=0) + 1e-300)
         shares = np.sum(self.moves / totals, axis=1)
         few = shares > _MOVING * shares.mean()
-        moving, rest = np.flatnonzero(few).astype(np.int32), shares[~few].sum()
+        moving = np.flatnonzero(few).astype(np.int32)
+        rest = shares[~few].sum()
         for _ in range(_SHORT_ROUNDS):
             self._visit(moving)
             if np.sum(self.moves[moving] / totals) <= rest:
@@ -224,16 +228,21 @@ class _DualBlock:
         """Whether the rounds will not suffice at this pace."""
         if len(self.progress) < 8 or self.seems_done():
             return False
-        now, before = self.progress[-1], self.progress[-5]
+        now = self.progress[-1]
+        before = self.progress[-5]
         pace = np.log(before / now) / 4.0
         return bool(len(self.progress) >= _FULL_ROUNDS or np.log(now) > pace * _FULL_ROUNDS)
 
     def judge(self) -> None:
         """Move intercepts to their best values, and keep weights of categories that are done."""
-        problem, scores, best = self.problem, self._scores(), self.intercepts.copy()
-        link, parameters = problem.link, problem.link.parameters
+        problem = self.problem
+        scores = self._scores()
+        best = self.intercepts.copy()
+        link = problem.link
+        parameters = problem.link.parameters
         if self.free:
-            precision, centre = self.precision, self.centre
+            precision = self.precision
+            centre = self.centre
             best_intercepts(link.code, parameters, self.counts, scores, precision, centre, best)
         logarithms, derivatives, curvatures = self._likelihoods(scores, best)
         residuals = self.importance * self.signs * derivatives

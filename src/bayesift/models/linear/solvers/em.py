@@ -45,7 +45,8 @@ def solve_by_em(
         np.arange(len(terms)), max(1, -(-len(terms) // (block or max(1, len(terms)))))
     )
     grams = [design.gram(places) for places in blocks]
-    trace, converged = [], False
+    trace = []
+    converged = False
     for _ in range(problem.max_iter):
         before = np.append(distance, intercept)
         for places, gram in zip(blocks, grams, strict=True):
@@ -54,10 +55,8 @@ def solve_by_em(
             distance[places], intercept = design.step(
                 places, gram, spread, distance[places], intercept, residuals
             )
-        change, largest = (
-            np.abs(np.append(distance, intercept) - before).max(),
-            np.abs(distance).max(initial=1.0),
-        )
+        change = np.abs(np.append(distance, intercept) - before).max()
+        largest = np.abs(distance).max(initial=1.0)
         coefficients = np.zeros(problem.n_terms)
         coefficients[terms] = mode + distance
         trace.append(problem.objective(category, coefficients, intercept))
@@ -83,11 +82,13 @@ class _LeastSquares:
     """
 
     def __init__(self, problem: LinearProblem, category: int, terms: IntArray) -> None:
-        self.link, self.bound = problem.link, problem.link.curvature_bound
+        self.link = problem.link
+        self.bound = problem.link.curvature_bound
         self.columns = (
             problem.columns if len(terms) == problem.n_terms else problem.columns[:, terms]
         )
-        self.signs, self.importance = problem.signs(category), problem.importance_of(category)
+        self.signs = problem.signs(category)
+        self.importance = problem.importance_of(category)
         self.free, self.precision, self.centre = problem.intercept
 
     def gram(self, places: Array) -> Array:
@@ -134,6 +135,7 @@ class _LeastSquares:
         )
         gram[np.diag_indices_from(gram)] += 1.0
         if not self.free:
-            gram, target = gram[:-1, :-1], target[:-1]
+            gram = gram[:-1, :-1]
+            target = target[:-1]
         found = linalg.solve(gram, target, assume_a="pos")
         return found[:n_terms], float(found[-1]) if self.free else self.centre

@@ -20,7 +20,8 @@ from bayesift.arrays import Array
 SHORTEST = 2.0**-39
 _SUFFICIENT = 1e-4  # of the decrease to first order
 _ROUNDING = 1e-14  # of the objective
-_MOST_SHORTENED, _LEAST_SHORTENED = 0.1, 0.5
+_MOST_SHORTENED = 0.1
+_LEAST_SHORTENED = 0.5
 
 Places = Array
 
@@ -57,14 +58,13 @@ def backtrack(
     shortest : a model for which no step of this length or more will do gets none
     rounding : the share of the objective by which it may rise
     """
-    lengths, accepted, places = (
-        np.ones(len(start)),
-        np.zeros(len(start), dtype=bool),
-        np.arange(len(start)),
-    )
+    lengths = np.ones(len(start))
+    accepted = np.zeros(len(start), dtype=bool)
+    places = np.arange(len(start))
     while len(places):
         here = lengths[places]
-        values, change = evaluate(places, here), expected(places, here)
+        values = evaluate(places, here)
+        change = expected(places, here)
         good = values <= start[places] + _SUFFICIENT * change + rounding * np.abs(start[places])
         accepted[places] = good
         if accept is not None:

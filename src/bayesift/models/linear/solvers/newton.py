@@ -32,7 +32,8 @@ class _NewtonBlock:
     def __init__(
         self, problem: LinearProblem, categories: list[int], starts: list[Solution | None]
     ) -> None:
-        self.design, self.link = problem.design, problem.link
+        self.design = problem.design
+        self.link = problem.link
         self.signs = np.stack([problem.signs(c) for c in categories], axis=1)
         self.importance = np.stack([problem.importance_of(c) for c in categories], axis=1)
         penalties = [penalty_rows(problem.prior, c, problem.n_terms) for c in categories]
@@ -97,9 +98,11 @@ class _NewtonBlock:
             [self.design.squares_times(curvatures), curvatures.sum(axis=0)[None]]
         )
         diagonal = np.where(diagonal > 0, diagonal, 1.0)
-        step, residual = np.zeros_like(gradient), -gradient
+        step = np.zeros_like(gradient)
+        residual = -gradient
         scaled = residual / diagonal
-        search, power = scaled.copy(), np.sum(residual * scaled, axis=0)
+        search = scaled.copy()
+        power = np.sum(residual * scaled, axis=0)
         goal = forcing**2 * power
         active = power > 0
         for _ in range(_CONJUGATE_STEPS):
@@ -132,7 +135,8 @@ def solve_by_newton(
     block = _NewtonBlock(problem, categories, starts)
     scores = block.scores(block.weights)
     loss, residuals, curvatures = block.objective(scores, block.weights)
-    trace, first = [loss], None
+    trace = [loss]
+    first = None
     done, failed = np.zeros((2, len(categories)), dtype=bool)
     for _ in range(problem.max_iter):
         gradient = block.gradient(residuals)
@@ -161,7 +165,8 @@ def _search(
     block: _NewtonBlock, step: FloatArray, scores: FloatArray, loss: Array, slope: Array
 ) -> StepLengths:
     """Find the step length of each category; objectives are computed together."""
-    moves, lengths = block.scores(step), np.ones(len(loss))
+    moves = block.scores(step)
+    lengths = np.ones(len(loss))
 
     def evaluate(places: Array, tried: Array) -> Array:
         lengths[places] = tried
@@ -174,14 +179,14 @@ def solve_by_lbfgs(
     problem: LinearProblem, category: int, start: Solution | None = None
 ) -> Solution:
     """Find the mode of one category's weights."""
-    terms, penalty = problem.terms_of(category), problem.penalty(category)
+    terms = problem.terms_of(category)
+    penalty = problem.penalty(category)
     columns = problem.columns if len(terms) == problem.n_terms else problem.columns[:, terms]
-    signs, importance = problem.signs(category), problem.importance_of(category)
+    signs = problem.signs(category)
+    importance = problem.importance_of(category)
     free, precision, centre = problem.intercept
-    precisions, modes = (
-        np.append(penalty[L2, terms], precision),
-        np.append(penalty[MODE, terms], centre),
-    )
+    precisions = np.append(penalty[L2, terms], precision)
+    modes = np.append(penalty[MODE, terms], centre)
     lower = np.append(penalty[LOWER, terms], -np.inf if free else centre)
     upper = np.append(penalty[UPPER, terms], np.inf if free else centre)
     trace: list[float] = []

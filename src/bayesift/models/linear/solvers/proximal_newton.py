@@ -93,11 +93,14 @@ def solve_along(
     weights = _start(problem, category) if start is None else start.coefficients.copy()
     bias = float(problem.start_intercepts[category] if start is None else start.intercept)
     model = _model(problem, category)
-    matrix, documents = matrix_of(problem), group_documents(model, bias)
+    matrix = matrix_of(problem)
+    documents = group_documents(model, bias)
     descent = Descent(matrix, model, documents, weights, np.array([bias]))
-    cautious, scale = CAUTIOUS if start is None else 0, _scale(model)
+    cautious = CAUTIOUS if start is None else 0
+    scale = _scale(model)
     descent.start(problem.tolerance * scale, cautious=cautious > 0)
-    lazy, candidates = empty_gradient(matrix, model), empty_candidates(model)
+    lazy = empty_gradient(matrix, model)
+    candidates = empty_candidates(model)
     update_gradient(matrix, model, documents, lazy, _negligible(model, scale))
     for problem in problems:
         descent.model = model._replace(penalty=problem.penalty(category))
@@ -113,15 +116,15 @@ def _descend(
     cautious: int,
 ) -> Solution:
     """Make rounds on working sets until the mode is found; the first are `cautious`."""
-    matrix, model, documents, weights = (
-        descent.matrix,
-        descent.model,
-        descent.documents,
-        descent.weights,
-    )
+    matrix = descent.matrix
+    model = descent.model
+    documents = descent.documents
+    weights = descent.weights
     scale = _scale(model)
-    tolerance, threshold = problem.tolerance * scale, _negligible(model, scale)
-    trace, worst = [], np.inf
+    tolerance = problem.tolerance * scale
+    threshold = _negligible(model, scale)
+    trace = []
+    worst = np.inf
     for k in range(problem.max_iter):
         found = find_candidates(matrix, model, documents, lazy, candidates, weights, tolerance)
         worst = max(found.worst, abs(descent.bias_neg_gradient()))
@@ -201,13 +204,18 @@ class Descent:
         weights: FloatArray,
         bias: FloatArray,
     ) -> None:
-        self.matrix, self.model, self.documents = matrix, model, documents
-        self.weights, self.bias, self.loss = weights, bias, math.nan
+        self.matrix = matrix
+        self.model = model
+        self.documents = documents
+        self.weights = weights
+        self.bias = bias
+        self.loss = math.nan
         self.growing = False
 
     def start(self, tolerance: float, *, cautious: bool) -> None:
         """Bring grouped documents to their scores, and the intercept to its best value."""
-        matrix, documents = self.matrix, self.documents
+        matrix = self.matrix
+        documents = self.documents
         weighted = np.flatnonzero(self.weights).astype(np.int32)
         assign_places(matrix, self.model, documents, weighted)
         columns = matrix.columns
@@ -233,7 +241,9 @@ class Descent:
 
         `worst` is the largest violation.
         """
-        matrix, documents, known = self.matrix, self.documents, int(self.documents.filled[0])
+        matrix = self.matrix
+        documents = self.documents
+        known = int(self.documents.filled[0])
         assign_places(matrix, self.model, documents, chosen)
         if documents.filled[0] > known:
             evaluate_moved(self.model, documents, known, cautious)
@@ -254,7 +264,8 @@ class Descent:
         entries = int(
             np.sum(self.matrix.columns.indptr[chosen + 1] - self.matrix.columns.indptr[chosen])
         )
-        square, columns = _SQUARE * float(len(chosen)) ** 2, _PASS * float(entries)
+        square = _SQUARE * float(len(chosen)) ** 2
+        columns = _PASS * float(entries)
         if entries > max(_LARGE, len(self.matrix.columns.data) // 16) or square > columns:
             return None, 0.0
         terms = working_set(self.matrix, self.documents, chosen)
@@ -279,11 +290,12 @@ class Descent:
         self._violation_left(terms)
         cost = pairs / (2.0 * len(terms.row_starts) + len(terms.places))
         arrange_rows(terms)
-        product, enough = (
-            np.empty((len(terms.chosen), len(terms.chosen))),
-            _FRESH ** (1.0 / (1.0 + cost)),
-        )
-        left, before, total, grams = worst, 0.0, 0.0, 0
+        product = np.empty((len(terms.chosen), len(terms.chosen)))
+        enough = _FRESH ** (1.0 / (1.0 + cost))
+        left = worst
+        before = 0.0
+        total = 0.0
+        grams = 0
         for _ in range(_STEPS):
             if left <= goal:
                 break
@@ -314,15 +326,18 @@ class Descent:
                 bias_gradient,
                 cautious=cautious,
             )
-            before, left = left, self._violation_left(terms)
+            before = left
+            left = self._violation_left(terms)
 
     def _reduced_gram(self, terms: WorkingSet, matrix: Array) -> float:
         """Write the Gram matrix with the intercept eliminated.
 
         Returns the curvature of the intercept, 0 if fixed.
         """
-        documents, total = self.documents, intercept_curvature(self.model, self.documents)
-        matrix[:], terms.sums[:] = 0.0, 0.0
+        documents = self.documents
+        total = intercept_curvature(self.model, self.documents)
+        matrix[:] = 0.0
+        terms.sums[:] = 0.0
         least = _LITTLE * float(documents.totals[CURVATURE]) / len(self.model.importance)
         rows = terms.row_starts, terms.row_columns, terms.row_values
         steps.gram(*rows, documents.curvatures, least, matrix.reshape(matrix.size), terms.sums)
@@ -353,21 +368,22 @@ class Descent:
 
         It uses the documents that hold most of the curvature.
         """
-        matrix, documents, model = self.matrix, self.documents, self.model
+        matrix = self.matrix
+        documents = self.documents
+        model = self.model
         if neg_gradient is None:
             neg_gradient = exact_gradient(
                 matrix, model, documents, chosen, np.empty(len(model.importance))
             )
-        n, bias_gradient = int(documents.filled[0]), self.bias_neg_gradient()
+        n = int(documents.filled[0])
+        bias_gradient = self.bias_neg_gradient()
         curvatures = documents.curvatures[:n]
         numbers = documents.numbers[2:n][
             curvatures[2:] >= steps.least_curvature(curvatures, _REST[self.growing])
         ]
         numbers.sort()
-        slots, by_document = (
-            np.full(len(model.importance), -1, dtype=np.int32),
-            np.zeros(len(model.importance)),
-        )
+        slots = np.full(len(model.importance), -1, dtype=np.int32)
+        by_document = np.zeros(len(model.importance))
         slots[numbers] = np.arange(len(numbers))
         by_document[documents.numbers[2:n]] = curvatures[2:]
         by_document[numbers] = np.sqrt(by_document[numbers])
@@ -382,7 +398,8 @@ class Descent:
             sums=sums,
         )
         steps.weigh_columns(matrix.columns, chosen, by_document, slots, weighed)
-        total, moved = intercept_curvature(model, documents), np.zeros(len(numbers))
+        total = intercept_curvature(model, documents)
+        moved = np.zeros(len(numbers))
         full_passes = len(matrix.columns.data) // (4 * int(weighed.starts[-1]) + 1)
         rounds = min(max(_ROUNDS[0], full_passes), _ROUNDS[1])
         goal = max(_COLUMN_INNER[self.growing] * worst, 0.1 * tolerance)
@@ -392,10 +409,8 @@ class Descent:
             goal, rounds,
         )  # fmt: skip
         del weighed
-        common, by_term = (
-            self._common(total, bias_gradient, sums, step),
-            np.zeros(len(matrix.norms)),
-        )
+        common = self._common(total, bias_gradient, sums, step)
+        by_term = np.zeros(len(matrix.norms))
         by_term[chosen] = step
         self._move_scores(chosen, by_term, common)
         self._line_search(chosen, step, neg_gradient, common, bias_gradient, cautious=cautious)
@@ -405,8 +420,11 @@ class Descent:
 
         By columns where the set is small, else by rows.
         """
-        matrix, documents, n = self.matrix, self.documents, int(self.documents.filled[0])
-        direction, scores = documents.direction[:n], documents.scores[:n]
+        matrix = self.matrix
+        documents = self.documents
+        n = int(self.documents.filled[0])
+        direction = documents.direction[:n]
+        scores = documents.scores[:n]
         if _BY_ROWS * np.sum(
             matrix.columns.indptr[chosen + 1] - matrix.columns.indptr[chosen]
         ) > len(matrix.columns.data):
@@ -438,9 +456,14 @@ class Descent:
 
         Weights follow.
         """
-        model, documents, bias = self.model, self.documents, float(self.bias[0])
-        n, given = int(documents.filled[0]), (chosen, model.penalty, self.weights, step)
-        before, share, loss = intercept_penalty(model, bias), 1.0, self.loss
+        model = self.model
+        documents = self.documents
+        bias = float(self.bias[0])
+        n = int(documents.filled[0])
+        given = (chosen, model.penalty, self.weights, step)
+        before = intercept_penalty(model, bias)
+        share = 1.0
+        loss = self.loss
         cost = steps.cost_change(*given, share)
         # minus the directional derivative, with the whole change of the penalty
         gain = bias_gradient * common + float(np.dot(neg_gradient, step)) - cost

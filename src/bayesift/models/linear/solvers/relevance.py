@@ -29,7 +29,8 @@ _LARGEST = 2000  # terms
 _NOTHING = 1e-5
 _HARDLY = 0.1  # k_j
 _PRECISION = 1e-2  # change of the deviations at which to stop, as a share of the tolerance
-_NEWTON_STEPS, _SMALL = 50, 1e-20
+_NEWTON_STEPS = 50
+_SMALL = 1e-20
 
 
 def solve_by_relevance(
@@ -48,9 +49,12 @@ def solve_by_relevance(
     reach = (
         abs(problem.columns[:, terms]).max(axis=0).toarray().ravel() if len(terms) else np.zeros(0)
     )
-    left, deviations = np.arange(len(terms)), np.ones(len(terms))
-    weights, intercept = np.zeros(len(terms)), float(problem.start_intercepts[category])
-    trace, converged = [], False
+    left = np.arange(len(terms))
+    deviations = np.ones(len(terms))
+    weights = np.zeros(len(terms))
+    intercept = float(problem.start_intercepts[category])
+    trace = []
+    converged = False
     for _ in range(problem.max_iter):
         normal = _Normal(problem, category, terms[left], deviations[left])
         weights[left], intercept, determined, objective = normal.mode(weights[left], intercept)
@@ -66,7 +70,8 @@ def solve_by_relevance(
         gone = left[idle | (deviations[left] * reach[left] < _NOTHING)]
         weights[gone] = deviations[gone] = 0.0
         left = left[deviations[left] > 0]
-        change, largest = np.abs(deviations - before).max(initial=0.0), deviations.max(initial=0.0)
+        change = np.abs(deviations - before).max(initial=0.0)
+        largest = deviations.max(initial=0.0)
         if not len(left) or change <= _PRECISION * problem.tolerance * max(largest, _SMALL):
             converged = True
             break
@@ -91,14 +96,16 @@ class _Normal:
         self, problem: LinearProblem, category: int, terms: IntArray, deviations: FloatArray
     ) -> None:
         free, precision, self.centre = problem.intercept
-        self.deviations, self.link = np.append(deviations, free), problem.link
+        self.deviations = np.append(deviations, free)
+        self.link = problem.link
         self.ridge = np.append(np.ones(len(terms)), precision if free else 1.0)
         last = np.ones((problem.rows.shape[0], 1))
         columns = sparse.hstack([problem.columns[:, terms], last]) @ sparse.diags_array(
             self.deviations
         )
         self.columns = sparse.csc_array(columns)
-        self.signs, self.importance = problem.signs(category), problem.importance_of(category)
+        self.signs = problem.signs(category)
+        self.importance = problem.importance_of(category)
 
     def mode(self, weights: FloatArray, intercept: float) -> tuple[Array, float, Array, float]:
         """Return the mode, how well weights are determined, and minus the log evidence."""

@@ -58,11 +58,9 @@ class NormalModel:
         self.single = self.design.table.astype(
             np.float32
         )  # precise enough for directions, and twice as quick
-        self.labels, self.importance, self.n_classes = (
-            labels_of(problem),
-            problem.importance,
-            problem.members.shape[0],
-        )
+        self.labels = labels_of(problem)
+        self.importance = problem.importance
+        self.n_classes = problem.members.shape[0]
         free, precision, middle = problem.intercept
         self.centre = self._padded(centre, middle)
         self.spread = self._padded(spread, free)
@@ -91,7 +89,8 @@ class NormalModel:
 
     def _scores_of(self, weights: FloatArray, table: Array | None = None) -> Array:
         """Return the scores by weights; `table` has the dense columns in another precision."""
-        rows, dense = self.design.sparse, self.design.dense
+        rows = self.design.sparse
+        dense = self.design.dense
         out = np.empty((rows.shape[0], weights.shape[1]))
         kernels.products(rows.indptr, rows.indices, rows.data, weights, out)
         if len(dense):
@@ -102,7 +101,9 @@ class NormalModel:
 
     def _back(self, values: FloatArray, power: int = 1, table: Array | None = None) -> Array:
         """Multiply by the transposed matrix, or by that of its squares; sums of values last."""
-        out, dense, data = np.empty_like(self.spread), self.design.dense, self.columns.data
+        out = np.empty_like(self.spread)
+        dense = self.design.dense
+        data = self.columns.data
         entries = data if power == 1 else data**power
         kernels.products(self.columns.indptr, self.columns.indices, entries, values, out)
         if len(dense):
@@ -158,7 +159,8 @@ class NormalModel:
             + self.ridge
         )
         diagonal[diagonal <= 0] = 1.0
-        step, residual = np.zeros_like(gradient), -gradient
+        step = np.zeros_like(gradient)
+        residual = -gradient
         search = residual / diagonal
         power = inner(residual, search)
         goal = precision**2 * power
@@ -180,7 +182,8 @@ class NormalModel:
     ) -> tuple[Array, list[float], bool]:
         """Find the mode, the objective of each round, and whether it converged."""
         scores = self.base + self.moves(theta)
-        trace, converged = [self.objective(theta, scores)], False
+        trace = [self.objective(theta, scores)]
+        converged = False
         first = self.first_slope()
         for _ in range(rounds):
             probabilities = self.probabilities(scores)
@@ -205,7 +208,8 @@ class NormalModel:
         self, theta: FloatArray, scores: FloatArray, step: FloatArray, slope: float, now: float
     ) -> tuple[float, Array, float]:
         """Find the step length (0 without one), and the scores and objective there."""
-        moves, last = self.moves(step), (scores, now)
+        moves = self.moves(step)
+        last = (scores, now)
 
         def evaluate(_: Array, lengths: Array) -> Array:
             nonlocal last
@@ -219,7 +223,8 @@ class NormalModel:
 
 def normal_model(problem: LinearProblem) -> NormalModel:
     """Return the posterior under a normal prior."""
-    n_classes, n_terms = problem.members.shape[0], problem.n_terms
+    n_classes = problem.members.shape[0]
+    n_terms = problem.n_terms
     centre = np.zeros((n_classes, n_terms))
     for c in range(n_classes):
         terms = problem.terms_of(c)
@@ -268,7 +273,8 @@ def start_of(problem: LinearProblem, starts: list[Solution | None]) -> tuple[Arr
     Those given, or modes of the prior and logarithms of shares.
     """
     n_classes = problem.members.shape[0]
-    weights, intercepts = np.zeros((n_classes, problem.n_terms)), _shares(problem)
+    weights = np.zeros((n_classes, problem.n_terms))
+    intercepts = _shares(problem)
     for c, start in enumerate(starts):
         terms = problem.terms_of(c)
         weights[c, terms] = (problem.mode(c) if start is None else start.coefficients)[terms]
@@ -289,7 +295,8 @@ def _shares(problem: LinearProblem) -> Array:
 def solve_softmax_by_lbfgs(problem: LinearProblem, starts: list[Solution | None]) -> list[Solution]:
     """Find the mode under a normal prior by SciPy's L-BFGS."""
     model = normal_model(problem)
-    shape, trace = model.spread.shape, []
+    shape = model.spread.shape
+    trace = []
     first = model.first_slope()
     left = np.inf
 
@@ -332,7 +339,8 @@ def solve_softmax_by_em(problem: LinearProblem, starts: list[Solution | None]) -
     )
     weights, intercepts = start_of(problem, list(known))
     modes = np.stack([problem.mode(c) for c in range(len(weights))])
-    trace, converged = [], False
+    trace = []
+    converged = False
     for _ in range(problem.max_iter):
         spread = _spreads(problem, weights - modes)
         used = np.flatnonzero(np.any(spread, axis=0))
@@ -341,7 +349,8 @@ def solve_softmax_by_em(problem: LinearProblem, starts: list[Solution | None]) -
             problem, sparse.csr_array(problem.rows[:, used]), modes[:, used], spread[:, used]
         )
         theta, _, _ = model.minimise(model.theta_of(now, intercepts), 0.0, 1)
-        new, before = model.weights_of(theta), intercepts
+        new = model.weights_of(theta)
+        before = intercepts
         distance = new[0] - modes[:, used]
         largest = np.abs(distance).max(initial=0.0)
         new[0][np.abs(distance) < _ZERO * largest] = modes[:, used][

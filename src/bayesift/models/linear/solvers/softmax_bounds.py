@@ -48,7 +48,8 @@ class _Classes:
     """
 
     def __init__(self, problem: LinearProblem) -> None:
-        n_classes, n_terms = problem.members.shape[0], problem.n_terms
+        n_classes = problem.members.shape[0]
+        n_terms = problem.n_terms
         if n_terms > _LARGEST:
             raise ValueError(
                 f"the bounds of softmax are for at most {_LARGEST} terms, got {n_terms}; "
@@ -57,17 +58,16 @@ class _Classes:
         free, precision, centre = problem.intercept
         last = np.full((problem.rows.shape[0], 1), 1.0)
         self.rows = sparse.csr_array(sparse.hstack([problem.rows, last]))
-        self.importance, self.n_classes = problem.importance, n_classes
+        self.importance = problem.importance
+        self.n_classes = n_classes
         self.members = np.zeros((problem.rows.shape[0], n_classes))
         self.members[np.arange(len(self.members)), labels_of(problem)] = 1.0
         self.precision, self.mode = np.zeros((2, n_classes, n_terms + 1))
         self.used = np.zeros((n_classes, n_terms + 1), dtype=bool)
         for c in range(n_classes):
             penalty = problem.penalty(c)
-            self.precision[c], self.mode[c] = (
-                np.append(penalty[1], precision),
-                np.append(penalty[2], centre),
-            )
+            self.precision[c] = np.append(penalty[1], precision)
+            self.mode[c] = np.append(penalty[2], centre)
             self.used[c, problem.terms_of(c)] = True
         self.used[:, -1] = bool(free)
         self.mode[:, :-1][~self.used[:, :-1]] = 0.0
@@ -116,7 +116,8 @@ def solve_softmax_by_bound(problem: LinearProblem, starts: list[Solution | None]
         trace.append(-bound)
         curvatures = bound_curvature(xi)
         pull = classes.n_classes / 2 - 1 + 2 * np.sum(curvatures * means[1], axis=1)
-        before, log_sum = xi, pull / (2 * curvatures.sum(axis=1))
+        before = xi
+        log_sum = pull / (2 * curvatures.sum(axis=1))
         xi = np.sqrt((means[1] - log_sum[:, np.newaxis]) ** 2 + variances)
         weights = means[0]
         if (
@@ -132,8 +133,11 @@ def _normals(
     classes: _Classes, xi: FloatArray, log_sum: Array
 ) -> tuple[tuple[Array, Array], Array, float]:
     """Means of weights and of scores, variances of scores, and the bound of the log evidence."""
-    weights, scores, variances = classes.mode.copy(), np.empty_like(xi), np.empty_like(xi)
-    curvatures, importance = bound_curvature(xi), classes.importance
+    weights = classes.mode.copy()
+    scores = np.empty_like(xi)
+    variances = np.empty_like(xi)
+    curvatures = bound_curvature(xi)
+    importance = classes.importance
     slopes = classes.members - 0.5 + 2.0 * curvatures * log_sum[:, np.newaxis]
     heights = (
         0.5 * (log_sum[:, np.newaxis] + xi)
@@ -143,7 +147,8 @@ def _normals(
     bound = float(importance @ (heights.sum(axis=1) - log_sum))
     for c, used in enumerate(classes.used):
         held = classes.rows @ np.where(used, 0.0, classes.mode[c])  # an intercept that is not free
-        columns, precision = classes.rows[:, np.flatnonzero(used)], classes.precision[c, used]
+        columns = classes.rows[:, np.flatnonzero(used)]
+        precision = classes.precision[c, used]
         inverse = classes.gram(2.0 * importance * curvatures[:, c], used) + np.diag(precision)
         target = precision * classes.mode[c, used]
         target = target + columns.T @ (importance * (slopes[:, c] - 2.0 * curvatures[:, c] * held))
@@ -168,7 +173,8 @@ def solve_softmax_by_quadratic_bound(
     classes = _Classes(problem)
     weights = np.column_stack(start_of(problem, starts))
     bound = _QuadraticBound(classes)
-    trace, converged = [classes.objective(weights)], False
+    trace = [classes.objective(weights)]
+    converged = False
     first = np.linalg.norm(_gradient(classes, classes.mode))
     for _ in range(problem.max_iter):
         gradient = _gradient(classes, weights)
@@ -184,7 +190,8 @@ class _QuadraticBound:
     """The matrix of Boehning's bound and of the prior, factorised."""
 
     def __init__(self, classes: _Classes) -> None:
-        self.used, n_columns = classes.used, classes.used.shape[1]
+        self.used = classes.used
+        n_columns = classes.used.shape[1]
         self.gram = classes.gram(0.5 * classes.importance, np.ones(n_columns, dtype=bool))
         self.factors = [
             linalg.cho_factor(self.gram[np.ix_(used, used)] + np.diag(classes.precision[c, used]))
@@ -200,7 +207,8 @@ class _QuadraticBound:
 
     def _class_solve(self, c: int, target: Array) -> Array:
         """A_c^-1 target, in all columns."""
-        out, used = np.zeros_like(target), self.used[c]
+        out = np.zeros_like(target)
+        used = self.used[c]
         out[used] = linalg.cho_solve(self.factors[c], target[used])
         return out
 

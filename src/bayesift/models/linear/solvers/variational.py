@@ -64,12 +64,10 @@ def _solve(
     problem: LinearProblem, category: int, start: Solution | None, *, to_mode: bool
 ) -> tuple[Solution, _BoundedPosterior, Array]:
     _refuse(problem, category)
-    design, xi, trace, converged = (
-        _BoundedPosterior(problem, category),
-        np.ones(problem.rows.shape[0]),
-        [],
-        False,
-    )
+    design = _BoundedPosterior(problem, category)
+    xi = np.ones(problem.rows.shape[0])
+    trace = []
+    converged = False
     if start is not None:
         first = np.append(
             start.coefficients[design.terms],
@@ -79,7 +77,8 @@ def _solve(
     mean, covariance, bound = design.normal(xi)
     for _ in range(problem.max_iter):
         trace.append(problem.objective(category, *design.weights(mean)) if to_mode else -bound)
-        before, xi = xi, design.spreads(mean, None if to_mode else covariance)
+        before = xi
+        xi = design.spreads(mean, None if to_mode else covariance)
         mean, covariance, bound = design.normal(xi)
         if (
             np.max(np.abs(xi - before) / (1.0 + before), initial=0.0)
@@ -116,11 +115,13 @@ class _BoundedPosterior:
     """
 
     def __init__(self, problem: LinearProblem, category: int) -> None:
-        self.terms, penalty = problem.terms_of(category), problem.penalty(category)
+        self.terms = problem.terms_of(category)
+        penalty = problem.penalty(category)
         self.n_terms = problem.n_terms
         free, precision, centre = problem.intercept
         columns = problem.columns if problem.terms is None else problem.columns[:, self.terms]
-        self.importance, self.signs = problem.importance_of(category), problem.signs(category)
+        self.importance = problem.importance_of(category)
+        self.signs = problem.signs(category)
         last = np.ones((len(self.signs), 1))
         self.rows = sparse.csr_array(sparse.hstack([columns, last]) if free else columns)
         self.precision = np.append(penalty[1, self.terms], [precision] if free else [])

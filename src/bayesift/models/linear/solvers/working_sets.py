@@ -29,7 +29,8 @@ from bayesift.models.linear.solvers.softmax import labels_of, start_of
 
 # Share of weights off their modes: no joint step while more are about to leave theirs.
 _FEW = 0.1
-_CONJUGATE_STEPS, _PRECISION = 60, 0.1
+_CONJUGATE_STEPS = 60
+_PRECISION = 0.1
 _SHORTEST = 2.0**-9
 _Matrix = tuple[Array, Array, Array, Array, Array]
 
@@ -38,17 +39,19 @@ class SoftmaxSearch:
     """The state of the search: weights, scores and probabilities of every class."""
 
     def __init__(self, problem: LinearProblem, starts: list[Solution | None]) -> None:
-        self.problem, self.columns, self.matrix = problem, problem.columns, matrix_of(problem)
+        self.problem = problem
+        self.columns = problem.columns
+        self.matrix = matrix_of(problem)
         n_classes, (n_documents, n_terms) = problem.members.shape[0], problem.rows.shape
         self.penalties = _penalties(problem)
         self.weights, self.biases = start_of(problem, starts)
-        self.labels, self.importance = labels_of(problem), problem.importance
+        self.labels = labels_of(problem)
+        self.importance = problem.importance
         self.scores = np.ascontiguousarray((problem.rows @ self.weights.T + self.biases).T)
-        self.exponentials, self.probabilities = (
-            np.empty_like(self.scores),
-            np.empty_like(self.scores),
-        )
-        self.reference, self.scratch = np.empty(n_documents), np.empty(n_documents)
+        self.exponentials = np.empty_like(self.scores)
+        self.probabilities = np.empty_like(self.scores)
+        self.reference = np.empty(n_documents)
+        self.scratch = np.empty(n_documents)
         self.residuals = np.zeros((n_documents, -(-n_classes // 4) * 4))
         self.allowed = np.zeros((0, 0), dtype=bool)
         if problem.terms is not None:
@@ -99,7 +102,8 @@ class SoftmaxSearch:
         _, precision, centre = self.problem.intercept
         cost = 0.5 * precision * float(np.sum((self.biases - centre) ** 2))
         for c, weights in enumerate(self.weights):
-            penalty, used = self.penalty(c), self.places[c, : self.counts[c]]
+            penalty = self.penalty(c)
+            used = self.places[c, : self.counts[c]]
             distance = weights[used] - penalty[MODE, used]
             cost += inner(penalty[L1, used], np.abs(distance)) + 0.5 * inner(
                 penalty[L2, used], distance**2
@@ -129,8 +133,10 @@ class SoftmaxSearch:
         kernels.to_binary(self.scores, self.reference, self.exponentials, c, offsets, margins)
         model = self._binary_model(c)
         documents = separate_documents(model, margins)
-        found, violations = self.places[c, : self.counts[c]], self.violations[c, : self.counts[c]]
-        weights, bias = self.weights[c], self.biases[c : c + 1]
+        found = self.places[c, : self.counts[c]]
+        violations = self.violations[c, : self.counts[c]]
+        weights = self.weights[c]
+        bias = self.biases[c : c + 1]
         descent = Descent(self.matrix, model, documents, weights, bias)
         descent.loss = evaluate(model, documents, cautious)
         moved = int(np.count_nonzero(weights[found] != model.penalty[MODE, found]))
@@ -151,7 +157,8 @@ class SoftmaxSearch:
         """Return the problem of one class, the others fixed; its scores have offsets."""
         nothing = np.empty(0)
         members = np.flatnonzero(self.labels == c).astype(np.int32)
-        penalty, intercept = self.penalty(c), self.problem.intercept
+        penalty = self.penalty(c)
+        intercept = self.problem.intercept
         return Model(
             members, self.importance, nothing, self.terms, LOGIT, np.zeros(3), penalty, intercept
         )
@@ -161,7 +168,8 @@ class SoftmaxSearch:
         used = []
         for c, weights in enumerate(self.weights):
             places = self.places[c, : self.counts[c]]
-            penalty, now = self.penalty(c)[:, places], weights[places]
+            penalty = self.penalty(c)[:, places]
+            now = weights[places]
             kink = (now == penalty[MODE]) & (penalty[L1] > 0)
             used.append(places[(now > penalty[LOWER]) & (now < penalty[UPPER]) & ~kink])
         return np.append(0, np.cumsum([len(places) for places in used])), np.concatenate(used)
@@ -172,7 +180,9 @@ def solve_softmax_by_working_sets(
 ) -> list[Solution]:
     """Find the mode, one `Solution` per class; the objective is that of all together."""
     search = SoftmaxSearch(problem, starts)
-    tolerance, trace, converged = problem.tolerance * search.scale, [], False
+    tolerance = problem.tolerance * search.scale
+    trace = []
+    converged = False
     for k in range(problem.max_iter):
         worst = search.find_violations()
         trace.append(search.objective())
@@ -212,10 +222,8 @@ def improve_jointly(search: SoftmaxSearch, starts: IntArray, terms: IntArray) ->
     now = np.append(search.weights[classes, terms], search.biases)
     free, precision, _ = search.problem.intercept
     matrix = (search.columns.indptr, search.columns.indices, search.columns.data, starts, terms)
-    changes, ridge = (
-        np.empty_like(search.scores),
-        np.append(penalty[L2], np.full(len(search.biases), precision)),
-    )
+    changes = np.empty_like(search.scores)
+    ridge = np.append(penalty[L2], np.full(len(search.biases), precision))
 
     def hessian(vector: FloatArray) -> Array:
         out = np.empty(len(vector))
@@ -226,7 +234,8 @@ def improve_jointly(search: SoftmaxSearch, starts: IntArray, terms: IntArray) ->
 
     gradient = _gradient(search, matrix, penalty, now)
     step = _conjugate_gradients(hessian, _diagonal(search, matrix, ridge), -gradient)
-    loss, scores = search.loss, search.scores
+    loss = search.loss
+    scores = search.scores
     before = loss + _cost(penalty, search.problem.intercept, now)
     new = now
 
@@ -244,7 +253,8 @@ def improve_jointly(search: SoftmaxSearch, starts: IntArray, terms: IntArray) ->
         objective, lambda _, lengths: 0.0 * lengths, below, shortest=_SHORTEST, rounding=0.0
     )
     if found.accepted[0]:
-        search.weights[classes, terms], search.biases[:] = new[: len(terms)], new[len(terms) :]
+        search.weights[classes, terms] = new[: len(terms)]
+        search.biases[:] = new[len(terms) :]
     else:
         search.scores = scores
         search.normalise()
@@ -284,10 +294,8 @@ def _within_orthant(penalty: FloatArray, now: Array, new: Array) -> Array:
 
 def _diagonal(search: SoftmaxSearch, matrix: _Matrix, ridge: Array) -> Array:
     """Return the diagonal of the Hessian; 1 where it is flat."""
-    curvatures, diagonal = (
-        search.importance * search.probabilities * (1.0 - search.probabilities),
-        np.empty(len(ridge)),
-    )
+    curvatures = search.importance * search.probabilities * (1.0 - search.probabilities)
+    diagonal = np.empty(len(ridge))
     indptr, indices, data, starts, terms = matrix
     kernels.transposed_product(indptr, indices, data**2, starts, terms, curvatures, diagonal)
     diagonal += ridge
@@ -298,9 +306,11 @@ def _conjugate_gradients(
     apply: Callable[[Array], Array], diagonal: FloatArray, target: Array
 ) -> Array:
     """Solve approximately; the target has no part along flat directions."""
-    step, residual = np.zeros_like(target), target.copy()
+    step = np.zeros_like(target)
+    residual = target.copy()
     scaled = residual / diagonal
-    search, power = scaled.copy(), inner(residual, scaled)
+    search = scaled.copy()
+    power = inner(residual, scaled)
     goal = _PRECISION**2 * power
     for _ in range(_CONJUGATE_STEPS):
         if power <= max(goal, 0.0):
