@@ -30,7 +30,7 @@ from bayesift.kernels.words import trailing_zeros
 
 _ONE = np.uint64(1)
 SMALL = 1 << 18  # tokens or entries up to which NumPy counts, unless the kernel is compiled
-_TINY = 1 << 10  # tokens or entries up to which NumPy is as quick
+_TINY_INPUT = 1 << 10  # tokens or entries up to which NumPy is as quick
 _SMALL_TABLE = 1 << 22  # categories x terms up to which NumPy sums
 _MOST_TOKENS = 2**31 - 1
 _SCAN_SHARE = (
@@ -43,7 +43,7 @@ def _pays(compiled: Any, size: int) -> bool:
 
     The input is large, or the kernel is compiled and the input not tiny.
     """
-    return size > SMALL or (size > _TINY and compiled.is_ready)
+    return size > SMALL or (size > _TINY_INPUT and compiled.is_ready)
 
 
 def count_terms(

@@ -22,7 +22,7 @@ from bayesift.kernels.linear import FREE, differentiate, differentiate_logit
 
 INSIDE, OUTSIDE = 0, 1
 RESIDUAL, CURVATURE = 0, 1
-_STEEP, _FAR = (
+_LONGEST_INTERCEPT_STEP, _LARGEST_INTERCEPT = (
     2.0,
     30.0,
 )  # the longest Newton step of an intercept, and the largest intercept that is stepped from
@@ -216,10 +216,14 @@ def optimise_intercept(
     loss = evaluate(model, documents, cautious)
     for _ in range(steps if model.intercept[FREE] else 0):
         neg_gradient = intercept_neg_gradient(model, documents, float(bias[0]))
-        if abs(neg_gradient) <= goal or abs(bias[0]) > _FAR:
+        if abs(neg_gradient) <= goal or abs(bias[0]) > _LARGEST_INTERCEPT:
             break
         curvature = intercept_curvature(model, documents)
-        step = min(max(neg_gradient / curvature, -_STEEP), _STEEP) if curvature > 0.0 else 0.0
+        step = (
+            min(max(neg_gradient / curvature, -_LONGEST_INTERCEPT_STEP), _LONGEST_INTERCEPT_STEP)
+            if curvature > 0.0
+            else 0.0
+        )
         bias[0] += step
         documents.scores[:n] += step
         loss = evaluate(model, documents, cautious)

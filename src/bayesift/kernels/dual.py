@@ -28,8 +28,8 @@ from bayesift.kernels.linear import column_dot
 from bayesift.kernels.products import add_row_eight, add_row_four, row_times_eight, row_times_four
 
 # A Newton step this short is the last one: its error is far below that of other variables.
-_NEAR = 0.1
-_STEPS = 60
+_LAST_STEP_LENGTH = 0.1
+_MOST_STEPS = 60
 
 
 @inlined
@@ -54,12 +54,12 @@ def _solve_dual(
         return 2.0 * counts * max(1.0 - base, 0.0) / (1.0 + 2.0 * counts * reach)
     left, right = base, np.inf
     t = max(t, left)
-    for _ in range(_STEPS):
+    for _ in range(_MOST_STEPS):
         derivative, curvature = _derivatives(link, parameters, t)
         derivative, curvature = counts * derivative, counts * curvature
         step = (base + reach * derivative - t) / (1.0 + reach * curvature)
         dual = derivative - curvature * step
-        if abs(step) < _NEAR and dual >= 0.0:
+        if abs(step) < _LAST_STEP_LENGTH and dual >= 0.0:
             return dual
         if step > 0.0:
             left = t
@@ -131,7 +131,7 @@ def visit(
             derivative, curvature = _derivatives(link, parameters, margin)
             step = far * (weight * derivative - before) / (1.0 + far * weight * curvature)
             after = weight * (derivative - curvature * step)
-            if hinge or abs(step) >= _NEAR or after < 0.0:
+            if hinge or abs(step) >= _LAST_STEP_LENGTH or after < 0.0:
                 after = _solve_dual(link, parameters, margin - far * before, far, weight, margin)
             change = after - before
             moves[i, c] = change * change
@@ -206,7 +206,7 @@ def best_intercepts(
     """
     for c in range(len(intercepts)):
         left, right, best = -np.inf, np.inf, intercepts[c]
-        for _ in range(_STEPS):
+        for _ in range(_MOST_STEPS):
             neg_gradient, hessian = -precision * (best - centre), precision
             for i in range(len(scores)):
                 sign = 1.0 if counts[i, c] > 0.0 else -1.0

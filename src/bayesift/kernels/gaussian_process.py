@@ -187,7 +187,9 @@ def keep_columns(
 
 Triple = tuple[float, float, float]
 
-_FLOOR = 1e-12  # of a document's own covariance: the least variance that is not rounding
+_LEAST_VARIANCE_SHARE = (
+    1e-12  # of a document's own covariance: the least variance that is not rounding
+)
 
 
 @kernel
@@ -407,7 +409,7 @@ def _field(alpha: FloatArray, size: int, own: float, vectors: FloatArray) -> Tri
         mean += k[i] * alpha[i]
         explained += k[i] * s[i]
         spanned += k[i] * e[i]
-    return mean, max(own + explained, _FLOOR * own), own - spanned
+    return mean, max(own + explained, _LEAST_VARIANCE_SHARE * own), own - spanned
 
 
 class DocumentBlock(NamedTuple):

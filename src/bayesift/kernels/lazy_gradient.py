@@ -22,7 +22,7 @@ from bayesift.kernels.documents import INSIDE, OUTSIDE, Documents, Matrix, Model
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.linear import L1, MODE, column_dot, penalty_of, violation
 
-_DOUBTFUL = (
+_DOUBTFUL_SHARE = (
     0.5  # of the largest violation: if more of it may be an error, the gradient is computed exactly
 )
 
@@ -191,7 +191,7 @@ def find_candidates(
     )
     size, moved, worst, norm, bound, cost = _find_violations(*given)
     of_all = lazy.neg_gradient
-    if rho * norm >= _DOUBTFUL * worst and bound > tolerance:
+    if rho * norm >= _DOUBTFUL_SHARE * worst and bound > tolerance:
         gradient[:] = exact_gradient(matrix, model, documents, unsettled, candidates.by_document)
         size, moved, worst, _, _, cost = _find_violations(*given)
         of_all = of_all.copy()

@@ -31,8 +31,8 @@ LOGIT, PROBIT, LOG_F, SQUARED_HINGE = (
 )  # the last is a loss of margins, no likelihood; not in `parts`
 _SQRT_HALF = math.sqrt(0.5)
 _LOG_SQRT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
-_FAR = 3.0  # beyond it Mills' ratio comes from its continued fraction
-_TERMS = 70  # of that fraction, enough for full precision at _FAR
+_FRACTION_BEGINS = 3.0  # beyond it Mills' ratio comes from its continued fraction
+_FRACTION_TERMS = 70  # of that fraction, enough for full precision at _FRACTION_BEGINS
 _TINY = 1e-300
 
 
@@ -49,10 +49,10 @@ def logit_parts(t: float) -> Triple:
 @kernel
 def probit_parts(t: float) -> Triple:
     """Log-likelihood, derivative and curvature of the probit link."""
-    if t < -_FAR:
+    if t < -_FRACTION_BEGINS:
         x = -t
         excess = x
-        for k in range(_TERMS, 1, -1):  # r = x + 1/(x + 2/(x + ...))
+        for k in range(_FRACTION_TERMS, 1, -1):  # r = x + 1/(x + 2/(x + ...))
             excess = x + k / excess
         excess = 1.0 / excess
         derivative = x + excess

@@ -27,8 +27,8 @@ from bayesift.kernels.likelihoods import parts
 
 L1, L2, MODE, LOWER, UPPER = 0, 1, 2, 3, 4
 FREE, PRECISION, CENTRE = 0, 1, 2
-_FAR = 708.0  # exp(-708) is the smallest power that is not denormal
-_BLOCK = 256  # documents that share a logarithm
+_LARGEST_EXPONENT = 708.0  # exp(-708) is the smallest power that is not denormal
+_BLOCK_DOCUMENTS = 256  # documents that share a logarithm
 
 
 @inlined
@@ -167,7 +167,7 @@ def differentiate_logit(
     for i in range(len(scores)):
         t = signs[i] * scores[i]
         size = abs(t)
-        small = _exponential(max(-size, -_FAR))
+        small = _exponential(max(-size, -_LARGEST_EXPONENT))
         near = 1.0 / (1.0 + small)
         far = small * near
         bound = (near - far) / (2.0 * max(size, 0.1))
@@ -175,9 +175,9 @@ def differentiate_logit(
         residuals[i] = importance[i] * signs[i] * (far if t > 0.0 else near)
         curvatures[i] = importance[i] * (bound if t < edge else near * far)
     loss, residual, curvature = 0.0, 0.0, 0.0
-    for first in range(0, len(scores), _BLOCK):
+    for first in range(0, len(scores), _BLOCK_DOCUMENTS):
         product, below = 1.0, 0.0
-        for i in range(first, min(first + _BLOCK, len(scores))):
+        for i in range(first, min(first + _BLOCK_DOCUMENTS, len(scores))):
             residual += residuals[i]
             curvature += curvatures[i]
             below += importance[i] * min(signs[i] * scores[i], 0.0)

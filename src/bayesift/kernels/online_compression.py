@@ -25,8 +25,8 @@ from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.compile import kernel, vectorised
 from bayesift.kernels.entries import Entries
 
-_BLOCK = 512  # weights whose factors are worked on together
-_LEAST = 1e-12  # share of a variance that a compression leaves at least
+_BLOCK_WEIGHTS = 512  # weights whose factors are worked on together
+_LEAST_VARIANCE_SHARE = 1e-12  # share of a variance that a compression leaves at least
 
 
 class LowRankArrays(NamedTuple):
@@ -71,7 +71,7 @@ def _add_weighted(target: Array, left: Array, right: Array, precision: FloatArra
 def _lower_variances(precision: FloatArray, given: Array) -> None:
     """1 / P <- 1 / P - given / P^2."""
     for j in range(len(precision)):
-        precision[j] /= max(1.0 - given[j] / precision[j], _LEAST)
+        precision[j] /= max(1.0 - given[j] / precision[j], _LEAST_VARIANCE_SHARE)
 
 
 @kernel
@@ -82,7 +82,7 @@ def apply_pending_mean(
     indptr, indices, data = documents
     mean, precision, factors, _, _, coefficients = posterior
     rank = factors.shape[0]
-    _apply_factors(mean, precision, factors, coefficients, np.empty(_BLOCK))
+    _apply_factors(mean, precision, factors, coefficients, np.empty(_BLOCK_WEIGHTS))
     for b in range(count):
         for k in range(indptr[first + b], indptr[first + b + 1]):
             mean[indices[k]] += coefficients[rank + b] * data[k] / precision[indices[k]]
@@ -98,8 +98,8 @@ def _apply_factors(
     sums: FloatArray,
 ) -> None:
     """Mean += P^-1 W c."""
-    for start in range(0, len(mean), _BLOCK):
-        block = slice(start, min(start + _BLOCK, len(mean)))
+    for start in range(0, len(mean), _BLOCK_WEIGHTS):
+        block = slice(start, min(start + _BLOCK_WEIGHTS, len(mean)))
         total = sums[: block.stop - start]
         total[:] = 0.0
         for p in range(factors.shape[0]):
@@ -129,13 +129,18 @@ def compress(
             for c in range(rank, rank + count):
                 quadratic[p, o] += rotation[p, c] * rotation[o, c] / (1.0 + eigenvalues[c])
     _compress_untouched(
-        precision, factors, rotation, quadratic, np.empty((rank, _BLOCK)), np.empty(_BLOCK)
+        precision,
+        factors,
+        rotation,
+        quadratic,
+        np.empty((rank, _BLOCK_WEIGHTS)),
+        np.empty(_BLOCK_WEIGHTS),
     )
     for t in range(len(touched)):
         given = 0.0
         for c in range(rank, rank + count):
             given += components[t, c] * components[t, c] / (1.0 + eigenvalues[c])
-        precision[touched[t]] = old[t] / max(1.0 - given / old[t], _LEAST)
+        precision[touched[t]] = old[t] / max(1.0 - given / old[t], _LEAST_VARIANCE_SHARE)
         for p in range(rank):
             factors[p, touched[t]] = components[t, p]
     factorise(precision, factors, triangle)
@@ -155,8 +160,8 @@ def _compress_untouched(
     Add what is dropped to the diagonal.
     """
     rank = factors.shape[0]
-    for start in range(0, len(precision), _BLOCK):
-        block = slice(start, min(start + _BLOCK, len(precision)))
+    for start in range(0, len(precision), _BLOCK_WEIGHTS):
+        block = slice(start, min(start + _BLOCK_WEIGHTS, len(precision)))
         size = block.stop - start
         dropped = given[:size]
         dropped[:] = 0.0
@@ -232,8 +237,8 @@ def _components(triangle: FloatArray, size: int) -> tuple[Array, Array]:
 def _weighted_product(left: Array, right: Array, precision: FloatArray, sums: FloatArray) -> float:
     """Sum left_j right_j / P_j, each position within blocks by itself first."""
     sums[:] = 0.0
-    for start in range(0, len(precision), _BLOCK):
-        block = slice(start, min(start + _BLOCK, len(precision)))
+    for start in range(0, len(precision), _BLOCK_WEIGHTS):
+        block = slice(start, min(start + _BLOCK_WEIGHTS, len(precision)))
         _add_weighted(sums[: block.stop - start], left[block], right[block], precision[block])
     total = 0.0
     for j in range(len(sums)):
@@ -244,7 +249,7 @@ def _weighted_product(left: Array, right: Array, precision: FloatArray, sums: Fl
 @kernel
 def factorise(precision: FloatArray, factors: FloatArray, triangle: FloatArray) -> None:
     """Write the Cholesky factor L of I + W' P^-1 W into the head of `triangle`."""
-    sums = np.empty(_BLOCK)
+    sums = np.empty(_BLOCK_WEIGHTS)
     for p in range(factors.shape[0]):
         for o in range(p + 1):
             total = _weighted_product(factors[p], factors[o], precision, sums) + (

@@ -47,7 +47,7 @@ NOISE = np.array([0.5])  # standard deviation of the probit noise
 INTERCEPT_RATE = 0.1
 CLIP = 12.0  # of log odds
 _SQRT_HALF, _DENSITY = math.sqrt(0.5), 1.0 / math.sqrt(2.0 * math.pi)
-_FAR = 5.0  # beyond it the tail is too small for a quotient
+_TAIL_BEGINS = 5.0  # beyond it the tail is too small for a quotient
 
 
 class ExpertArrays(NamedTuple):
@@ -138,7 +138,7 @@ def _tail_moments(label: float, u: float, tail: float, total: float) -> tuple[fl
     See `online_moments`.
     """
     t = u if label > 0.0 else -u
-    if t < -_FAR:
+    if t < -_TAIL_BEGINS:
         slope, curvature = probit_parts(t)[1:]
     else:
         slope = math.exp(-0.5 * t * t) * _DENSITY / (tail if t < 0.0 else 1.0 - tail)

@@ -34,7 +34,7 @@ from bayesift.kernels.compile import inlined, inlined_tight, tight
 OWN, OTHERS, ONE = 0, 1, 2
 N_SIZES = 16
 KNOTS = np.array([-6.0, -4.0, -2.5, -1.2, 0.0, 1.2, 2.5, 4.0, 6.0])
-_LARGEST = 30.0  # log odds beyond which a probability counts as 0 or 1
+_LARGEST_LOG_ODDS = 30.0  # log odds beyond which a probability counts as 0 or 1
 
 
 class Mixers(NamedTuple):
@@ -99,7 +99,7 @@ def learn_row(
                 work[i] += mixers[g, k, 1 + i] * x
     for i in range(size):
         v += inputs[c, i] * work[i]
-    p = 1.0 / (1.0 + math.exp(-min(max(h, -_LARGEST), _LARGEST)))
+    p = 1.0 / (1.0 + math.exp(-min(max(h, -_LARGEST_LOG_ODDS), _LARGEST_LOG_ODDS)))
     w = p * (1.0 - p)
     scale = 1.0 / (1.0 + w * max(v, 0.0))
     step = (label - p) * scale

@@ -31,8 +31,10 @@ Triple = tuple[float, float, float]
 PROBIT, LOGIT, FLIP = 0, 1, 2
 EXACT, GAUSSIAN, PAPER = 0, 1, 2
 _LOGISTIC_SCALE = math.pi / math.sqrt(3.0)
-_WIDE = 300.0  # standard deviation from which a logit field counts as a probit field
-_REACH = 9.0  # standard deviations of the field on either side of the mode
+_WIDEST_LOGIT_DEVIATION = (
+    300.0  # standard deviation from which a logit field counts as a probit field
+)
+_REACH_DEVIATIONS = 9.0  # standard deviations of the field on either side of the mode
 _SQRT_HALF = math.sqrt(0.5)
 _LOG_TWO = math.log(2.0)
 
@@ -94,7 +96,7 @@ def _unlikely_logit_moments(margin: float, variance: float) -> Triple:
     deviation = math.sqrt(variance)
     centre = _mode(LOGIT, 1.0, margin, variance)
     step = min(0.7 * deviation, 0.5)
-    count = math.ceil(_REACH * deviation / step)
+    count = math.ceil(_REACH_DEVIATIONS * deviation / step)
     peak = (
         min(centre, 0.0)
         - math.log1p(math.exp(-abs(centre)))
@@ -120,7 +122,7 @@ def _logit_moments(margin: float, variance: float) -> Triple:
     if variance <= 0.0:
         logarithm, slope, curvature = logit_parts(margin)
         return logarithm, slope, -curvature
-    if variance > _WIDE * _WIDE:
+    if variance > _WIDEST_LOGIT_DEVIATION * _WIDEST_LOGIT_DEVIATION:
         return _probit_moments(margin, variance + _LOGISTIC_SCALE * _LOGISTIC_SCALE)
     log_evidence, g, q = _unlikely_logit_moments(-abs(margin), variance)
     if margin <= 0.0:
@@ -176,7 +178,7 @@ def _mean_log_likelihood(
     scale = parameters[0] if code == PROBIT else 1.0
     if variance <= 0.0:
         return logit_parts(margin)[0] if code == LOGIT else probit_parts(margin / scale)[0]
-    if code == LOGIT and variance > _WIDE * _WIDE:
+    if code == LOGIT and variance > _WIDEST_LOGIT_DEVIATION * _WIDEST_LOGIT_DEVIATION:
         code, scale = PROBIT, _LOGISTIC_SCALE
     return _mean_log_by_nodes(code, scale, margin, variance, tilted)
 
@@ -202,7 +204,7 @@ def _mean_log_by_nodes(
     deviation = math.sqrt(variance)
     centre = _mode(code, scale, margin, variance) if tilted else margin
     step = min(0.7 * deviation, 0.5 if code == LOGIT else 0.4 * scale)
-    count = math.ceil(_REACH * deviation / step)
+    count = math.ceil(_REACH_DEVIATIONS * deviation / step)
     furthest = 40.0 if code == LOGIT else 9.0 * scale  # log p is 0 beyond
     upper = min(count, max(-count, math.ceil((furthest - centre) / step)))
     peak = (

@@ -29,10 +29,10 @@ from bayesift.kernels.entries import Entries
 from bayesift.kernels.online_moments import moments
 
 COUNT, SCALE, RIDGE, MEAN_SCALE = 0, 1, 2, 3
-_SMALLEST = 1e-60  # scale at which the scales are multiplied into the stored numbers
+_SMALLEST_SCALE = 1e-60  # scale at which the scales are multiplied into the stored numbers
 _TILE = 16
 _WIDTH = 64
-_ONE, _TWO, _THREE = np.uint64(_WIDTH), np.uint64(2 * _WIDTH), np.uint64(3 * _WIDTH)
+_ONE_ROW, _TWO_ROWS, _THREE_ROWS = np.uint64(_WIDTH), np.uint64(2 * _WIDTH), np.uint64(3 * _WIDTH)
 
 
 class FullArrays(NamedTuple):
@@ -115,9 +115,9 @@ def _add_to_rows(
             j = np.uint64(column)
             p, q, r, t = (
                 panel[first + j],
-                panel[first + j + _ONE],
-                panel[first + j + _TWO],
-                panel[first + j + _THREE],
+                panel[first + j + _ONE_ROW],
+                panel[first + j + _TWO_ROWS],
+                panel[first + j + _THREE_ROWS],
             )
             flat[upper + j] += a * p + b * q + c * r + d * t
             flat[lower + j] += e * p + f * q + g * r + h * t
@@ -311,7 +311,7 @@ def learn_full(
     for i in range(len(signs)):
         start, end = indptr[i], indptr[i + 1]
         if keep < 1.0:
-            if clock[SCALE] < _SMALLEST:
+            if clock[SCALE] < _SMALLEST_SCALE:
                 apply_scales(mean, covariance, pending, weights, clock)
             _forget(clock, keep, prior)
         count = int(clock[COUNT])
@@ -380,7 +380,7 @@ def learn_diagonal(
     for i in range(len(signs)):
         start, end = indptr[i], indptr[i + 1]
         if keep < 1.0:
-            if clock[SCALE] < _SMALLEST:
+            if clock[SCALE] < _SMALLEST_SCALE:
                 apply_diagonal_scales(mean, variances, clock)
             _forget(clock, keep, prior)
         scale, ridge, mean_scale = clock[SCALE], clock[RIDGE], clock[MEAN_SCALE]

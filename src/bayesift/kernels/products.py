@@ -25,7 +25,7 @@ from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.entries import Entries
 
 GROUP = 4
-_SMALL = 1 << 20  # entries x categories
+_SMALL_WORK = 1 << 20  # entries x categories
 
 
 @inlined
@@ -129,7 +129,7 @@ def add_row_four(
 
 def is_small(n_entries: int, n_columns: int) -> bool:
     """Whether a product with a block of so many columns needs no kernel."""
-    return n_entries * n_columns <= _SMALL
+    return n_entries * n_columns <= _SMALL_WORK
 
 
 def times(indptr: IntArray, indices: IntArray, data: FloatArray, block: Array, out: Array) -> None:

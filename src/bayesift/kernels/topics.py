@@ -41,7 +41,7 @@ import numpy as np
 from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, inlined_in_any_order, kernel, vectorised
 
-_SMALLEST = 1e-280  # below it lie numbers that processors are slow with
+_SMALLEST_NORMAL = 1e-280  # below it lie numbers that processors are slow with
 
 
 @inlined_in_any_order
@@ -94,7 +94,7 @@ def gather_shares(
         _gather_ratios(indptr, indices, data, left, i, right, sums)
         for a in range(left.shape[1]):
             share = left[i, a] * sums[a]
-            shares[i, a] = share if share > _SMALLEST else 0.0
+            shares[i, a] = share if share > _SMALLEST_NORMAL else 0.0
 
 
 @kernel
@@ -120,7 +120,7 @@ def update_codes(
         for a in range(codes.shape[1]):
             share = codes[i, a] * sums[a]
             root = slopes[a] + math.sqrt(slopes[a] * slopes[a] + 4.0 * curvature * share)
-            codes[i, a] = 0.0 if share < _SMALLEST else 2.0 * share / root
+            codes[i, a] = 0.0 if share < _SMALLEST_NORMAL else 2.0 * share / root
 
 
 @kernel

@@ -29,7 +29,7 @@ from bayesift.validation import (
     check_two_classes,
 )
 
-_SPARSE_BELOW = 0.25  # share of weights that are not 0
+_SPARSE_BELOW_SHARE = 0.25  # share of weights that are not 0
 
 
 class SparseRow(NamedTuple):
@@ -52,7 +52,7 @@ Row = Array | SparseRow
 def compact_row(weights: FloatArray) -> Row:
     """Return the weights of one category, sparse when most are 0."""
     terms = np.flatnonzero(weights != 0.0)  # of truth values is quicker than of numbers
-    few = len(terms) < _SPARSE_BELOW * len(weights)
+    few = len(terms) < _SPARSE_BELOW_SHARE * len(weights)
     return SparseRow(terms.astype(np.int32), weights[terms], len(weights)) if few else weights
 
 
@@ -66,7 +66,7 @@ def stack_rows(rows: list[Row]) -> Any:
         for row in rows
     ]
     n_terms = rows[0].n_terms if isinstance(rows[0], SparseRow) else len(rows[0])
-    if sum(sizes) >= _SPARSE_BELOW * len(rows) * n_terms:
+    if sum(sizes) >= _SPARSE_BELOW_SHARE * len(rows) * n_terms:
         return np.stack([row.dense() if isinstance(row, SparseRow) else row for row in rows])
     parts = [row if isinstance(row, SparseRow) else _nonzeros(row) for row in rows]
     indptr = np.concatenate([[0], np.cumsum(sizes)])
@@ -96,7 +96,7 @@ def rows_of(coefficients: Any) -> list[Row]:
 
 def compact(weights: FloatArray) -> Any:
     """Categories x terms, as a sparse array when most weights are 0."""
-    few = np.count_nonzero(weights) < _SPARSE_BELOW * weights.size
+    few = np.count_nonzero(weights) < _SPARSE_BELOW_SHARE * weights.size
     return sparse.csr_array(weights) if few else weights
 
 

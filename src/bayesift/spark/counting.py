@@ -140,7 +140,7 @@ UNLIKE_ONE = "documents without exactly one category"
 UNREADABLE = "unreadable"
 EVERY = -1  # stands for all categories, or for all terms
 _MOST_TERMS = 1 << 20  # that a process counts before it hands them on
-_ROWS = 1 << 16  # of a batch that is handed on
+_BATCH_ROWS = 1 << 16  # of a batch that is handed on
 
 
 @dataclass(frozen=True)
@@ -297,4 +297,4 @@ def _pair_rows(counted: CategoryCounts, squares: FloatArray) -> pa.Table:
 
 
 def _in_batches(*tables: pa.Table) -> Iterator[pa.RecordBatch]:
-    yield from pa.concat_tables(tables).combine_chunks().to_batches(max_chunksize=_ROWS)
+    yield from pa.concat_tables(tables).combine_chunks().to_batches(max_chunksize=_BATCH_ROWS)

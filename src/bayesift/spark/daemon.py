@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-_WORDS = 200_000  # more text than is counted without kernels
+_WARM_UP_WORDS = 200_000  # more text than is counted without kernels
 
 
 def load_kernels() -> None:
@@ -25,7 +25,7 @@ def load_kernels() -> None:
 
         assert bayesift.spark.scoring
         counts = TermVectorizer().fit_transform(
-            [" ".join(f"word{number % 1000}" for number in range(_WORDS))]
+            [" ".join(f"word{number % 1000}" for number in range(_WARM_UP_WORDS))]
         )
         weights = counts.copy()
         scores_of(counts, weights, weights.sum(axis=1))

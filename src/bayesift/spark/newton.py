@@ -37,11 +37,11 @@ from bayesift.spark.descent import (
 )
 
 LARGEST_SET = 3072  # 19 MB, as Hessians are sent
-_FIRST = 256  # terms of a set at the start
-_INNER = 0.01  # of the largest subgradient may be left by coordinate descent
-_CAUTIOUS = 0.03  # of the objective: a step that should gain more goes far
+_FIRST_SET_TERMS = 256  # terms of a set at the start
+_INNER_SHARE = 0.01  # of the largest subgradient may be left by coordinate descent
+_CAUTIOUS_SHARE = 0.03  # of the objective: a step that should gain more goes far
 _SHORTEST_STEP = 1e-6  # share of a Newton step that a line search tries at last
-_RIDGE = 1e-6  # of the diagonal: Hessians are sent in single precision
+_RIDGE_SHARE = 1e-6  # of the diagonal: Hessians are sent in single precision
 
 
 def minimise_by_newton(
@@ -116,7 +116,7 @@ class _SetNewton:
             gains[place] = self._direction(c, subgradients[:, place], direction[:, place])
         ahead = start + direction
         self._select_sets(columns, ahead)
-        self.cautious[columns] = -gains > _CAUTIOUS * self.objectives[columns]
+        self.cautious[columns] = -gains > _CAUTIOUS_SHARE * self.objectives[columns]
         self._search(
             columns,
             lambda places, lengths: select(start, places) + lengths * select(direction, places),
@@ -211,7 +211,7 @@ class _SetNewton:
         sums = hessian[-1, :-1].copy()
         total = float(hessian[-1, -1] + penalty[L2, -1])
         matrix = np.ascontiguousarray(hessian[:-1, :-1])
-        matrix[np.diag_indices_from(matrix)] *= 1.0 + _RIDGE
+        matrix[np.diag_indices_from(matrix)] *= 1.0 + _RIDGE_SHARE
         tilted = self.penalty.free and total > 0.0
         complete_gram(matrix, sums, total if tilted else 0.0)
         neg_bias_gradient = (
@@ -219,7 +219,7 @@ class _SetNewton:
         )
         neg_gradient = -gradient[chosen] - (sums * (neg_bias_gradient / total) if tilted else 0.0)
         step = np.empty(len(chosen))
-        goal = _INNER * float(np.max(np.abs(subgradient)))
+        goal = _INNER_SHARE * float(np.max(np.abs(subgradient)))
         minimise_model(
             matrix,
             np.arange(len(chosen), dtype=np.int32),
@@ -253,7 +253,7 @@ class _SetNewton:
             priority[off, place] = 0.0
             priority[self.sets[c], place] = 0.0  # these were in the set and stayed at their modes
             steep = np.flatnonzero(priority[:, place])
-            wanted = max(_FIRST, len(off))
+            wanted = max(_FIRST_SET_TERMS, len(off))
             if len(steep) > wanted:
                 steep = steep[np.argpartition(-priority[steep, place], wanted)[:wanted]]
             if len(off) >= LARGEST_SET:

@@ -44,13 +44,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-_FEWEST, _MOST = 8, 256  # models that are fitted at a time
-_DIRECT = 16  # parts whose sums the driver adds itself
+_FEWEST_MODELS, _MOST_MODELS = 8, 256  # models that are fitted at a time
+_DIRECT_PARTS = 16  # parts whose sums the driver adds itself
 _AT_ONCE = (
     1 << 25
 )  # numbers of all parts of an evaluation, 256 MB: more models take several evaluations
 _PART = "part"
-_TOLERANCE = 1e-5
+_DEFAULT_TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ class RowBlocks:
         """Losses and derivatives over all documents."""
         shape = evaluator.weights.shape
         sums = map_batches(self.df, evaluator, SUMS_SCHEMA)
-        if n_parts > _DIRECT:
+        if n_parts > _DIRECT_PARTS:
             sums = map_batches(
                 sums.repartition(isqrt(n_parts), _PART), SumReducer(shape), SUMS_SCHEMA
             )
@@ -140,14 +140,14 @@ def fit_row_blocks(
     check_learner(learner)
     method = _METHODS[prior_of(learner.prior).kind]
     n_parts = blocks.sizes()[2]
-    step = int(np.clip(method.weights // blocks.n_terms, _FEWEST, _MOST))
+    step = int(np.clip(method.weights // blocks.n_terms, _FEWEST_MODELS, _MOST_MODELS))
     solutions: list[Solution] = []
     gaps = []
     for first in range(0, len(models), step):
         some = models[first : first + step]
         report = None if progress is None else lambda n, done=first: progress(done, n)
         settings = DescentLimits(
-            _TOLERANCE if tolerance is None else tolerance, learner.max_iter, report
+            _DEFAULT_TOLERANCE if tolerance is None else tolerance, learner.max_iter, report
         )
         oracle = _BlockOracle(blocks, n_parts, link_of(learner.link), some, learner.intercept_row())
         penalty = _penalty(learner, totals, some)
@@ -235,7 +235,7 @@ class _BlockOracle:
 
     def _chunks(self, sizes: Array) -> list[tuple[int, int]]:
         """First and last model of each evaluation, for sums of these sizes."""
-        room = _AT_ONCE / (self.n_parts if self.n_parts <= _DIRECT else isqrt(self.n_parts))
+        room = _AT_ONCE / (self.n_parts if self.n_parts <= _DIRECT_PARTS else isqrt(self.n_parts))
         edges = [0]
         held = 0.0
         for model, size in enumerate(sizes):

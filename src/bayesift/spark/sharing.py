@@ -34,9 +34,11 @@ from bayesift.text import TermVectorizer
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_KEPT = 2  # of each kind, by a process
-_SERVED = ExitStack()  # folders of files that executors may ask the driver for until it ends
-atexit.register(_SERVED.close)
+_KEPT_FILES = 2  # of each kind, by a process
+_SERVED_FOLDERS = (
+    ExitStack()
+)  # folders of files that executors may ask the driver for until it ends
+atexit.register(_SERVED_FOLDERS.close)
 _VOCABULARY = "vocabulary"
 _SENT_WITH_TASKS = (
     "importance",
@@ -61,7 +63,7 @@ def share(spark: SparkSession, content: ModelContent) -> str:
         name = f"bayesift-{_digest(folder / 'model.zip')}.zip"
         if not any(known.endswith(name) for known in spark.sparkContext.listFiles):
             spark.sparkContext.addFile(str((folder / "model.zip").rename(folder / name)))
-            _SERVED.enter_context(unserved.pop_all())
+            _SERVED_FOLDERS.enter_context(unserved.pop_all())
     return name
 
 
@@ -108,13 +110,13 @@ def shared_vectorizer(
     )
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_KEPT_FILES)
 def _classifier(name: str) -> TextClassifier:
     classifier: TextClassifier = classifier_of(TextClassifier, fetched(name))
     return classifier
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_KEPT_FILES)
 def _vectorizer(name: str) -> TermVectorizer:
     content = fetched(name)
     return TermVectorizer.from_state(content.header, content.arrays, content.lists[_VOCABULARY])

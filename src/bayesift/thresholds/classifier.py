@@ -41,7 +41,7 @@ from bayesift.validation import are_names, number_labels
 
 Response = Literal["auto", "predict_proba", "decision_function"]
 
-_SHRINKAGE = 50.0  # of the thresholds of "auto" towards the best common one
+_AUTO_SHRINKAGE = 50.0  # of the thresholds of "auto" towards the best common one
 
 THRESHOLD_RULES: Mapping[str, type[ThresholdRule]] = MappingProxyType(
     {
@@ -152,7 +152,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             _refuse_weightless(Y, fit_params["sample_weight"])
         held_out = getattr(self.estimator_, "held_out_", None) if self.cv is None else None
         if self.rule == "auto" and self.multilabel_ and held_out is not None:
-            rule = MaxF1(shrinkage=_SHRINKAGE)
+            rule = MaxF1(shrinkage=_AUTO_SHRINKAGE)
         if rule.needs_scores and held_out is not None and method == "predict_proba":
             self.rule_ = rule.fit(held_out.labels, held_out.probabilities)
             return self

@@ -24,9 +24,9 @@ from bayesift.validation import Targets, TermTagsMixin
 
 Planes = tuple[Array, Array]
 
-_GRID = np.linspace(0.0, 1.0, 21)
-_PRECISION = 1e-4  # of a share chosen by likelihood
-_LOOSE = 1e4  # C of the line from scores to log odds: finite where documents are separable
+_SHARES_TRIED = np.linspace(0.0, 1.0, 21)
+_SHARE_PRECISION = 1e-4  # of a share chosen by likelihood
+_LINE_COST = 1e4  # C of the line from scores to log odds: finite where documents are separable
 
 
 @storable("hybrid")
@@ -122,8 +122,8 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
         Y = sparse.csr_array(models_of(targets).T)
         if self.alpha is None:
             truth, found = self._held_out(rows, Y, weights)
-            self.alphas_ = _GRID
-            mixed = (_mixed(found[0], found[1], alpha) for alpha in _GRID)
+            self.alphas_ = _SHARES_TRIED
+            mixed = (_mixed(found[0], found[1], alpha) for alpha in _SHARES_TRIED)
             self.validation_scores_ = np.array(
                 [_quality(truth, scores, targets.multilabel) for scores in mixed]
             )
@@ -271,7 +271,7 @@ def _likeliest(truth: Array, scores: FloatArray) -> tuple[Array, Array]:
 
     for end in (0.0, 1.0):
         loss(end)
-    minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded", options={"xatol": _PRECISION})
+    minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded", options={"xatol": _SHARE_PRECISION})
     alphas = np.array(sorted(tried))
     return alphas, np.array([tried[alpha] for alpha in alphas.tolist()])
 
@@ -286,7 +286,7 @@ def _log_likelihood(truth: Array, scores: FloatArray) -> float:
         width = float(column.std())
         base = float(np.sum(xlogy(labels, share) + xlogy(~labels, 1.0 - share)))
         if 0.0 < share < 1.0 and width > 0.0:
-            line = LogisticRegression(C=_LOOSE).fit(column[:, np.newaxis] / width, labels)
+            line = LogisticRegression(C=_LINE_COST).fit(column[:, np.newaxis] / width, labels)
             odds = line.coef_[0, 0] * column / width + line.intercept_[0]
             fitted = float(np.sum(log_expit(np.where(labels, odds, -odds))))
             base = max(base, fitted) if line.coef_[0, 0] > 0 else base

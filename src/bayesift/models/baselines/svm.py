@@ -32,7 +32,7 @@ from bayesift.state import storable
 from bayesift.validation import Targets, TermTagsMixin, check_terms
 
 _MAX_ITER = {"squared_hinge": 20_000, "hinge": 100_000}
-_LARGE = 1 << 20  # entries x categories, below which no kernel is worth loading
+_LEAST_BLOCK_WORK = 1 << 20  # entries x categories, below which no kernel is worth loading
 
 
 @storable("support-vectors")
@@ -143,7 +143,9 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
 
     def _by_blocks(self, rows: SparseRows, n_models: int) -> bool:
         dual = rows.shape[1] > rows.shape[0] if self.dual == "auto" else self.dual
-        return bool(dual) and self.loss == "squared_hinge" and rows.nnz * n_models >= _LARGE
+        return (
+            bool(dual) and self.loss == "squared_hinge" and rows.nnz * n_models >= _LEAST_BLOCK_WORK
+        )
 
     def _hyperplane(
         self,
@@ -323,9 +325,11 @@ _PARAMETERS: dict[str, dict[str, Any]] = {
     "polynomial": {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0},
     "rbf": {"kernel": "rbf", "gamma": 0.5},
 }
-_CACHE = 500  # megabytes of kernel values
-_LARGEST_SHARED = 12_000  # documents whose kernel values are computed once for all models: 1.2 GB
-_BLOCK = 1_000  # documents whose kernel values are computed together
+_CACHE_MEGABYTES = 500  # megabytes of kernel values
+_MOST_SHARED_DOCUMENTS = (
+    12_000  # documents whose kernel values are computed once for all models: 1.2 GB
+)
+_BLOCK_DOCUMENTS = 1_000  # documents whose kernel values are computed together
 
 
 class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
@@ -390,7 +394,9 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
         self.multilabel_ = targets.multilabel
         self._constants = np.where(np.diff(members.indptr) == members.shape[1], 1.0, -1.0)
         share_values = (
-            self.terms_ is None and members.shape[0] > 1 and members.shape[1] <= _LARGEST_SHARED
+            self.terms_ is None
+            and members.shape[0] > 1
+            and members.shape[1] <= _MOST_SHARED_DOCUMENTS
         )
         self._documents = rows if share_values else None
         columns = sparse.csc_array(rows)
@@ -404,11 +410,13 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
             if not 0 < positive.sum() < len(positive):
                 return None
             if values is not None:
-                return SVC(C=cost, kernel="precomputed", cache_size=_CACHE).fit(values, positive)
+                return SVC(C=cost, kernel="precomputed", cache_size=_CACHE_MEGABYTES).fit(
+                    values, positive
+                )
             part = self._part(columns, c)
-            return SVC(C=self._cost(part), cache_size=_CACHE, **_PARAMETERS[self.kernel]).fit(
-                part, positive
-            )
+            return SVC(
+                C=self._cost(part), cache_size=_CACHE_MEGABYTES, **_PARAMETERS[self.kernel]
+            ).fit(part, positive)
 
         self.machines_ = for_each_model(learn, members.shape[0], self.n_jobs)
         return self
@@ -438,8 +446,8 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
         across = sparse.csc_array(others.T)
         lengths = squared_lengths(rows)
         other_lengths = squared_lengths(others)
-        for start in range(0, rows.shape[0], _BLOCK):
-            block = slice(start, start + _BLOCK)
+        for start in range(0, rows.shape[0], _BLOCK_DOCUMENTS):
+            block = slice(start, start + _BLOCK_DOCUMENTS)
             part = values[block]
             part[:] = (rows[block] @ across).toarray()
             if self.kernel == "polynomial":
@@ -460,8 +468,8 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
                 weights[machine.support_, c] = machine.dual_coef_[0]
                 constants[c] = machine.intercept_[0]
         margins = np.empty((rows.shape[0], len(self.machines_)))
-        for start in range(0, rows.shape[0], _BLOCK):
-            block = slice(start, start + _BLOCK)
+        for start in range(0, rows.shape[0], _BLOCK_DOCUMENTS):
+            block = slice(start, start + _BLOCK_DOCUMENTS)
             margins[block] = self._values(rows[block], self._documents) @ weights + constants
         return margins
 

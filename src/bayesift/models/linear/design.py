@@ -16,15 +16,15 @@ from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.kernels.products import is_small, times, transposed_times
 from bayesift.threads import computed_once
 
-_FULL = 0.95  # of the rows have an entry in a dense column
-_FEWEST = 32  # dense columns that are worth a table of their own
+_DENSE_COLUMN_SHARE = 0.95  # of the rows have an entry in a dense column
+_FEWEST_DENSE_COLUMNS = 32  # dense columns that are worth a table of their own
 
 
 def dense_columns(rows: SparseRows) -> Array:
     """Return the columns with an entry in nearly all rows, if there are many; else none."""
     counts = np.bincount(rows.indices, minlength=rows.shape[1])
-    found = np.flatnonzero(counts >= max(1.0, _FULL * rows.shape[0]))
-    return found if len(found) >= _FEWEST else found[:0]
+    found = np.flatnonzero(counts >= max(1.0, _DENSE_COLUMN_SHARE * rows.shape[0]))
+    return found if len(found) >= _FEWEST_DENSE_COLUMNS else found[:0]
 
 
 class Design:

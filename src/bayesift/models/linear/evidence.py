@@ -45,19 +45,23 @@ from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.softmax import NormalModel, labels_of
 
-_LARGEST = 1500  # terms or documents of an exact determinant
+_LARGEST_DETERMINANT = 1500  # terms or documents of an exact determinant
 _PROBES, _STEPS, _CHECK = (
     7,
     150,
     3,
 )  # of Lanczos quadrature: columns, steps at most, steps between two looks
-_NATS = 0.02  # that they may still change
-_LITTLE = 1e-12
-_NOISE = 1e-10  # of the largest diagonal: a step that leads nowhere
+_TOLERANCE_NATS = 0.02  # that they may still change
+_LITTLE_CURVATURE = 1e-12
+_NOISE_SHARE = 1e-10  # of the largest diagonal: a step that leads nowhere
 
 
 def log_evidence(
-    problem: LinearProblem, category: int, solution: Solution, *, largest: int = _LARGEST
+    problem: LinearProblem,
+    category: int,
+    solution: Solution,
+    *,
+    largest: int = _LARGEST_DETERMINANT,
 ) -> float:
     """Return the log evidence of one model with a Gaussian or Laplace prior at its mode.
 
@@ -140,7 +144,7 @@ def _by_lanczos(
     n_documents = len(roots)
     starts = np.empty((n_documents, _PROBES + 1))
     starts[:, :-1] = np.random.default_rng(0).choice([-1.0, 1.0], size=(n_documents, _PROBES))
-    starts[:, -1] = np.maximum(roots, _LITTLE)
+    starts[:, -1] = np.maximum(roots, _LITTLE_CURVATURE)
     inner = np.empty((problem.n_terms, _PROBES + 1))
     outer = np.empty_like(starts)
     left = roots[:, np.newaxis]
@@ -165,7 +169,7 @@ class Spectrum:
 
     Parameters
     ----------
-    nodes : eigenvalues, at least `_LITTLE`
+    nodes : eigenvalues, at least `_LITTLE_CURVATURE`
     shares : the squared length of z that falls to each
     """
 
@@ -196,11 +200,11 @@ def lanczos_spectra(product: Callable[[Array], Array], starts: FloatArray) -> li
         diagonals.append(np.sum(image * vector, axis=0))
         image -= diagonals[-1] * vector + side * before
         side = np.sqrt(np.sum(image**2, axis=0))
-        side[side <= _NOISE * np.max(diagonals)] = 0.0
+        side[side <= _NOISE_SHARE * np.max(diagonals)] = 0.0
         if k % _CHECK == _CHECK - 1 or not side.any():
             spectra = _spectra(np.array(diagonals), np.array(sides), sizes)
             total = float(np.mean([spectrum.form(np.log) for spectrum in spectra]))
-            if abs(total - last) <= _NATS or not side.any():
+            if abs(total - last) <= _TOLERANCE_NATS or not side.any():
                 break
             last = total
         sides.append(side)
@@ -215,7 +219,7 @@ def _spectra(diagonals: FloatArray, sides: Array, sizes: Array) -> list[Spectrum
     for column, size in enumerate(sizes):
         side = sides[:, column] if len(sides) else np.empty(0)
         nodes, vectors = linalg.eigh_tridiagonal(diagonals[:, column], side, lapack_driver="stev")
-        found.append(Spectrum(np.maximum(nodes, _LITTLE), size * vectors[0] ** 2))
+        found.append(Spectrum(np.maximum(nodes, _LITTLE_CURVATURE), size * vectors[0] ** 2))
     return found
 
 
@@ -271,7 +275,7 @@ def squared(columns: sparse.csc_array) -> sparse.csc_array:
 
 
 def softmax_log_evidence(
-    problem: LinearProblem, solutions: list[Solution], *, largest: int = _LARGEST
+    problem: LinearProblem, solutions: list[Solution], *, largest: int = _LARGEST_DETERMINANT
 ) -> float:
     """Return the log evidence of a softmax model at its mode.
 

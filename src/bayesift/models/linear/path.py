@@ -28,12 +28,12 @@ Progress = Callable[[int, int], None]
 WIDTH = 1000.0  # the weakest prior of a path by default, in standard deviations of the strongest
 # Scales that a category goes along before the next: what its solver knows stays in memory.
 AHEAD = 10
-_FIRST_SPREAD = 0.1  # of the scores, under the strongest Gaussian prior
-_BLOCK = 16
+_FIRST_SCORE_DEVIATION = 0.1  # of the scores, under the strongest Gaussian prior
+_BLOCK_MODELS = 16
 Losses = Callable[[Array, list[int]], tuple[Array, Array]]
 _GOLDEN = (3.0 - np.sqrt(5.0)) / 2.0
-_MOST = 20  # scales
-_TOLERANCE = 0.1  # of the logarithm of the scale
+_MOST_SCALES = 20  # scales
+_LOG_SCALE_TOLERANCE = 0.1  # of the logarithm of the scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,11 +146,11 @@ def default_scales(problem: LinearProblem, n_scales: int, *, shared: bool = Fals
 def strongest_scales(problem: LinearProblem) -> Array:
     """One scale per model, below which the prior determines the weights: see `default_scales`."""
     if problem.prior.smooth:
-        return _FIRST_SPREAD / np.sqrt(prior_spread(problem))
+        return _FIRST_SCORE_DEVIATION / np.sqrt(prior_spread(problem))
     n_models = problem.members.shape[0]
     found = np.empty(n_models)
-    for first in range(0, n_models, _BLOCK):
-        models = list(range(first, min(first + _BLOCK, n_models)))
+    for first in range(0, n_models, _BLOCK_MODELS):
+        models = list(range(first, min(first + _BLOCK_MODELS, n_models)))
         for c, gradient in zip(models, _gradients_at_modes(problem, models).T, strict=True):
             rates = row_of(problem.prior.strengths[0], c, problem.n_terms)
             terms = problem.terms_of(c)
@@ -237,7 +237,7 @@ class MinimumSearch:
         """Return the next point to evaluate; None at the end."""
         if not self.seen:
             return self.start
-        if len(self.seen) >= _MOST:
+        if len(self.seen) >= _MOST_SCALES:
             return None
         best = min(range(len(self.seen)), key=lambda k: self.seen[k][1])
         if 0 < best < len(self.seen) - 1:
@@ -276,7 +276,7 @@ def search_scales(
     progress: Progress | None,
     *,
     shared: bool,
-    most: int = _MOST,
+    most: int = _MOST_SCALES,
 ) -> ScaleChoice:
     """Find the scales with the least loss, one per model or (`shared`) one for all.
 
@@ -286,7 +286,9 @@ def search_scales(
     first = np.array([first.min()]) if shared else first
     middle = 0.5 * np.log(WIDTH)
     step = np.log(WIDTH) / 8
-    searches = [MinimumSearch(x + middle, step, (x, x + 2.0 * middle), _TOLERANCE) for x in first]
+    searches = [
+        MinimumSearch(x + middle, step, (x, x + 2.0 * middle), _LOG_SCALE_TOLERANCE) for x in first
+    ]
     rows: list[tuple[Array, Array, Array]] = []
     while True:
         places = [search.next_place() for search in searches]

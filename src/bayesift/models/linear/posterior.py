@@ -28,7 +28,7 @@ from bayesift.state import expect_array, storable
 _LARGEST = (
     1000  # active terms of which the whole covariance is kept; beyond, weights count as independent
 )
-_ROWS = 4096  # documents whose score variances are computed at a time
+_BLOCK_DOCUMENTS = 4096  # documents whose score variances are computed at a time
 
 
 @storable("weight-posterior")
@@ -74,7 +74,10 @@ class WeightPosterior:
         if self.covariance.ndim == 1:
             spread: FloatArray = design.multiply(design) @ self.covariance
             return spread
-        blocks = [design[start : start + _ROWS] for start in range(0, X.shape[0], _ROWS)]
+        blocks = [
+            design[start : start + _BLOCK_DOCUMENTS]
+            for start in range(0, X.shape[0], _BLOCK_DOCUMENTS)
+        ]
         forms = [
             np.asarray(block.multiply(block @ self.covariance).sum(axis=1)).ravel()
             for block in blocks

@@ -19,7 +19,7 @@ from bayesift.models.linear.priors import Prior, is_shared, penalty_rows, row_of
 from bayesift.threads import computed_once
 from bayesift.validation import Targets
 
-_NOTHING = 1e-6
+_LEAST_OBJECTIVE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class LinearProblem:
 
     def small_gradient(self, objective: FloatArray) -> FloatArray:
         """Return the squared gradient that leaves tol^2 of the objective to gain."""
-        return np.asarray(2.0 * self.tolerance**2 * np.maximum(objective, _NOTHING))
+        return np.asarray(2.0 * self.tolerance**2 * np.maximum(objective, _LEAST_OBJECTIVE))
 
     @property
     def n_terms(self) -> int:

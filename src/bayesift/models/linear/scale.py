@@ -122,8 +122,10 @@ class EvidenceLosses:
 
 Rule = Literal["best", "one-standard-error"]
 
-_STEP, _REACH = np.log(2.0), np.log(64.0)  # of the factor of a block
-_TOLERANCE = 0.03  # of the strength of a Laplace prior: a tenth of the step between two scales
+_BLOCK_STEP, _BLOCK_REACH = np.log(2.0), np.log(64.0)  # of the factor of a block
+_LEAST_TOLERANCE = (
+    0.03  # of the strength of a Laplace prior: a tenth of the step between two scales
+)
 
 
 class ScaleRule(Protocol):
@@ -195,7 +197,7 @@ class HeldOutFolds:
         n_models = problem.members.shape[0]
         n_folds = int(folds.max()) + 1
         tolerance = (
-            problem.tolerance if problem.prior.smooth else max(problem.tolerance, _TOLERANCE)
+            problem.tolerance if problem.prior.smooth else max(problem.tolerance, _LEAST_TOLERANCE)
         )
         self.problem = problem.varied(tolerance=tolerance)
         self.solver = solver
@@ -576,7 +578,9 @@ class BlockScales:
 def _best_along(logs: FloatArray, place: int, loss: Callable[[Array], float]) -> float:
     """Find the best value of one of several logarithms of scales, the others fixed."""
     start = float(logs[place])
-    search = MinimumSearch(start, _STEP, (start - _REACH, start + _REACH), _STEP / 2)
+    search = MinimumSearch(
+        start, _BLOCK_STEP, (start - _BLOCK_REACH, start + _BLOCK_REACH), _BLOCK_STEP / 2
+    )
     while (value := search.next_place()) is not None:
         tried = logs.copy()
         tried[place] = value

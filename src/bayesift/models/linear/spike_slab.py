@@ -31,8 +31,10 @@ from bayesift.validation import check_sample_weight, check_targets, check_terms
 
 _INTERCEPT_VARIANCE = 1000.0
 _START_TOLERANCE = 3.0  # times tol
-_RAISED = 1.0 + 1e-6  # times the prior's inclusion probability: documents speak for the word
-_NEGLIGIBLE = 0.01  # an inclusion probability of which no more than this is left of a larger one
+_RAISED_FACTOR = 1.0 + 1e-6  # times the prior's inclusion probability: documents speak for the word
+_NEGLIGIBLE_SHARE = (
+    0.01  # an inclusion probability of which no more than this is left of a larger one
+)
 
 
 @storable("spike-slab")
@@ -209,7 +211,7 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
     def _keep(self, found: list[InclusionPosterior]) -> None:
         inclusion = np.stack([posterior.inclusion for posterior in found])
         kept = inclusion > (
-            0.0 if self.spike_variance else min(self.inclusion * _RAISED, _NEGLIGIBLE)
+            0.0 if self.spike_variance else min(self.inclusion * _RAISED_FACTOR, _NEGLIGIBLE_SHARE)
         )
         self.inclusion_ = sparse.csr_array(np.where(kept, inclusion, 0.0))
         means = np.stack([posterior.means + posterior.background for posterior in found])

@@ -37,10 +37,10 @@ from bayesift.models.linear.solvers.variational import bound_curvature
 BOUNDS = ("expected", "tangent", "curvature")
 
 _INNER_ROUNDS = 10  # over the words that moved, between rounds over all
-_STILL = 0.1  # of tol: a move not worth making
+_STILL_SHARE = 0.1  # of tol: a move not worth making
 _CONJUGATE_STEPS = 2  # towards the mode of the background: more fit the documents too closely
-_SLOWER = 0.9  # are rounds after one that went too far
-_ROUNDING, _SHORTEST = 1e-10, 2.0**-20  # of the ELBO; of a step
+_SLOWER_FACTOR = 0.9  # are rounds after one that went too far
+_ROUNDING_SHARE, _SHORTEST_STEP = 1e-10, 2.0**-20  # of the ELBO; of a step
 
 
 @dataclass(frozen=True)
@@ -141,10 +141,10 @@ class _Ascent:
         rate = self.rate
         while True:
             moves = self.sweep(terms, still, rate)
-            if self.elbo() >= before - _ROUNDING * abs(before) or rate <= _SHORTEST:
+            if self.elbo() >= before - _ROUNDING_SHARE * abs(before) or rate <= _SHORTEST_STEP:
                 return moves
             rate *= 0.5
-            self.rate *= _SLOWER
+            self.rate *= _SLOWER_FACTOR
             self._restore(terms, *kept)
 
     def sweep(self, terms: IntArray, still: float, rate: float = 1.0) -> Array:
@@ -209,7 +209,7 @@ class _Ascent:
         before = self.likelihood
         cost = 0.5 * (precisions @ step**2)
         length = 1.0
-        while length > _SHORTEST:
+        while length > _SHORTEST_STEP:
             self.scores = scores + length * moved
             self.set_likelihood()
             if self.likelihood - cost * length**2 - away * step[-1] * length >= before:
@@ -284,11 +284,11 @@ def inclusion_posterior(
     for _ in range(problem.max_iter):
         active = terms[moves[:-1] > tolerance]
         for _ in range(_INNER_ROUNDS):
-            moves = ascent.climb(active, _STILL * tolerance)
+            moves = ascent.climb(active, _STILL_SHARE * tolerance)
             trace.append(ascent.elbo())
             if np.all(moves <= tolerance):
                 break
-        moves = ascent.climb(terms, _STILL * tolerance)
+        moves = ascent.climb(terms, _STILL_SHARE * tolerance)
         trace.append(ascent.elbo())
         converged = bool(np.all(moves <= tolerance))
         if converged:

@@ -22,9 +22,9 @@ from bayesift.state import expect_array, storable
 
 BLOCK = 128  # documents whose covariances are computed together
 CHECKED_EVERY = 1024  # updates between two looks at the inverse; a multiple of BLOCK
-_PREDICTED = 512
-_LEAST = 1e-10
-_INEXACT = 1e-3  # how far Q K of a stored process may be from the identity
+_PREDICTED_DOCUMENTS = 512
+_LEAST_TOLERANCE = 1e-10
+_LARGEST_INVERSE_ERROR = 1e-3  # how far Q K of a stored process may be from the identity
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ class SparseProcess:
         n_documents = len(documents[0]) - 1
         means = np.empty(n_documents)
         variances = np.empty(n_documents)
-        for start in range(0, n_documents, _PREDICTED):
-            stop = min(start + _PREDICTED, n_documents)
+        for start in range(0, n_documents, _PREDICTED_DOCUMENTS):
+            stop = min(start + _PREDICTED_DOCUMENTS, n_documents)
             rows = _stacked(self.rows, _slice(documents, start, stop))
             k, own = settings.covariance.between(rows, self.size, n_terms, self.size)
             means[start:stop] = k @ self.alpha
@@ -145,11 +145,13 @@ class SparseProcess:
             raise DataError("its basis vectors are not sorted, or more than its updates")
         with np.errstate(all="ignore"):
             means, covariance = self.marginal(settings, n_terms)
-            sound = self.drift(settings, n_terms) < _INEXACT and np.all(np.isfinite(means))
+            sound = self.drift(settings, n_terms) < _LARGEST_INVERSE_ERROR and np.all(
+                np.isfinite(means)
+            )
             if not (
                 sound
                 and np.all(np.isfinite(covariance))
-                and np.all(np.diagonal(covariance) > -_INEXACT)
+                and np.all(np.diagonal(covariance) > -_LARGEST_INVERSE_ERROR)
             ):
                 raise DataError(
                     "not the state of a Gaussian process: its matrices do not belong to its "
@@ -186,7 +188,7 @@ class _Room:
         log_evidences = np.empty(len(labels))
         state = columns, (self.alpha, self.C, self.Q), self.vectors, self.size, self.budget
         noise = settings.likelihood
-        gates = (max(settings.tolerance, _LEAST), settings.least_error)
+        gates = (max(settings.tolerance, _LEAST_TOLERANCE), settings.least_error)
         documents = DocumentBlock(gram, own, labels, log_evidences)
         self.size = learn_block(documents, *state, *gates, noise.code, noise.parameters)
         # Added one by one, so that the sum does not depend on the batches.

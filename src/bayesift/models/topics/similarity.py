@@ -228,7 +228,7 @@ def _variances(squares: FloatArray, importance: FloatArray, same: Array) -> tupl
     return max(intra, least), max(extra, least)
 
 
-_LOOSE = 1e4  # C of the line: keeps it finite where pairs are separable
+_LINE_COST = 1e4  # C of the line: keeps it finite where pairs are separable
 
 
 @storable("topic-similarity")
@@ -343,7 +343,7 @@ class TopicSimilarity(StateMixin, BaseEstimator):
         self.shift_ = 0.0
         if self.calibrated:
             scores = model.offset - np.square(unit[pairs.left] - unit[pairs.right]) @ model.weights
-            line = LogisticRegression(C=_LOOSE).fit(scores[:, np.newaxis], pairs.same)
+            line = LogisticRegression(C=_LINE_COST).fit(scores[:, np.newaxis], pairs.same)
             self.slope_ = max(float(line.coef_[0, 0]), 0.0)
             self.shift_ = float(line.intercept_[0])
         return self

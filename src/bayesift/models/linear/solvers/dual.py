@@ -44,18 +44,22 @@ _WIDTHS = {
 _FULL_ROUNDS = 40  # at most; then Newton
 _SHORT_ROUNDS = 6  # after each full one, at most
 # Times the mean change: documents of short rounds, whose rows lie apart and take twice as long.
-_MOVING = 2.0
-_CHUNK, _CHUNKS = (
+_MOVING_FACTOR = 2.0
+_CHUNK_DOCUMENTS, _FEWEST_CHUNKS = (
     64,
     1024,
 )  # documents that stay together in a random order, at most; chunks, at least
-_ANCHORED = (
+_ANCHORED_VARIANCE = (
     1 / 32
 )  # the variance of the intercept about its anchor, in that of the score of a document
 # Share of the mean squared change of dual variables: what changes less waits for later.
-_NEGLIGIBLE = 0.01
-_GRADIENT = 2.0  # an estimate of the ratio of the gradient and the change of the dual variables
-_LEFT = 0.2  # an estimate of the share of the loss without terms that is left at the mode
+_NEGLIGIBLE_SHARE = 0.01
+_GRADIENT_RATIO = (
+    2.0  # an estimate of the ratio of the gradient and the change of the dual variables
+)
+_LOSS_LEFT_SHARE = (
+    0.2  # an estimate of the share of the loss without terms that is left at the mode
+)
 
 
 def solve_by_dual(
@@ -136,7 +140,7 @@ class _DualBlock:
             )
         self.size = squares.mean()
         self.free, self.precision, self.centre = problem.intercept
-        self.loose = _ANCHORED * max(self.size, 1e-3)
+        self.loose = _ANCHORED_VARIANCE * max(self.size, 1e-3)
         self.spread = self.free / (self.precision + 1.0 / self.loose)
         self.reach = squares + self.spread
         width = _WIDTHS[len(categories)] if len(categories) > 1 else 1
@@ -158,10 +162,10 @@ class _DualBlock:
         cold = np.append(problem.start_intercepts[categories], np.zeros(width - len(categories)))
         self.intercepts = cold.copy() if self.free else np.full(width, self.centre)
         self.anchors = self._anchors()
-        self.loss = -_LEFT * np.sum(
+        self.loss = -_LOSS_LEFT_SHARE * np.sum(
             self.importance * self._likelihoods(self.offsets, cold)[0], axis=0
         )
-        self.ratio = np.full(width, _GRADIENT**2)
+        self.ratio = np.full(width, _GRADIENT_RATIO**2)
         self.least = np.zeros(width)
         self.done = np.arange(width) >= len(categories)
         self.rounds = 0
@@ -202,20 +206,20 @@ class _DualBlock:
     def go_round(self) -> None:
         """Visit all documents, then those that move most until they move as the rest."""
         self._visit(np.arange(len(self.signs), dtype=np.int32))
-        self.least = _NEGLIGIBLE * self.moves.mean(axis=0)
+        self.least = _NEGLIGIBLE_SHARE * self.moves.mean(axis=0)
         moved = self.spread / self.loose * (self.intercepts - self.anchors)
         self.anchors = self.intercepts
         self.intercepts = self.intercepts + moved
         totals = np.where(self.done, np.inf, self.moves.sum(axis=0) + 1e-300)
         shares = np.sum(self.moves / totals, axis=1)
-        few = shares > _MOVING * shares.mean()
+        few = shares > _MOVING_FACTOR * shares.mean()
         moving = np.flatnonzero(few).astype(np.int32)
         rest = shares[~few].sum()
         for _ in range(_SHORT_ROUNDS):
             self._visit(moving)
             if np.sum(self.moves[moving] / totals) <= rest:
                 break
-        self.least = _NEGLIGIBLE * self.moves.mean(axis=0)
+        self.least = _NEGLIGIBLE_SHARE * self.moves.mean(axis=0)
         self.rounds += 1
         goal = self.problem.small_gradient(self.loss)
         self.progress.append(float(np.max(np.where(self.done, 0.0, self._estimate() / goal))))
@@ -286,7 +290,7 @@ class _DualBlock:
     def _visit(self, documents: Array) -> None:
         """Visit documents in a random order of small chunks."""
         link = self.problem.link
-        size = min(_CHUNK, max(1, len(documents) // _CHUNKS))
+        size = min(_CHUNK_DOCUMENTS, max(1, len(documents) // _FEWEST_CHUNKS))
         whole = len(documents) - len(documents) % size
         chunks = self.generator.permutation(documents[:whole].reshape(-1, size))
         order = np.concatenate([chunks.ravel(), documents[whole:]])

@@ -21,8 +21,10 @@ from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.priors import row_of
 from bayesift.models.linear.problem import LinearProblem, Solution
 
-_ZERO = 1e-8  # relative to the largest weight; below it a weight is on its way to 0
-_PRECISION = 1e-2  # change of the weights at which to stop, as a share of the tolerance
+_NEGLIGIBLE_WEIGHT_SHARE = (
+    1e-8  # relative to the largest weight; below it a weight is on its way to 0
+)
+_STOPPING_SHARE = 1e-2  # change of the weights at which to stop, as a share of the tolerance
 
 
 def solve_by_em(
@@ -60,10 +62,10 @@ def solve_by_em(
         coefficients = np.zeros(problem.n_terms)
         coefficients[terms] = mode + distance
         trace.append(problem.objective(category, coefficients, intercept))
-        if change <= _PRECISION * problem.tolerance * largest:
+        if change <= _STOPPING_SHARE * problem.tolerance * largest:
             converged = True
             break
-    distance[np.abs(distance) < _ZERO * np.abs(distance).max(initial=0.0)] = 0.0
+    distance[np.abs(distance) < _NEGLIGIBLE_WEIGHT_SHARE * np.abs(distance).max(initial=0.0)] = 0.0
     coefficients = problem.mode(category) * 0.0
     coefficients[terms] = mode + distance
     return Solution(coefficients, float(intercept), np.array(trace), len(trace), converged)

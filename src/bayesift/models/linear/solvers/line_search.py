@@ -18,8 +18,8 @@ import numpy as np
 from bayesift.arrays import Array
 
 SHORTEST = 2.0**-39
-_SUFFICIENT = 1e-4  # of the decrease to first order
-_ROUNDING = 1e-14  # of the objective
+_SUFFICIENT_SHARE = 1e-4  # of the decrease to first order
+_ROUNDING_SHARE = 1e-14  # of the objective
 _MOST_SHORTENED = 0.1
 _LEAST_SHORTENED = 0.5
 
@@ -41,7 +41,7 @@ def backtrack(
     accept: Callable[[Places, Array], None] | None = None,
     interpolate: bool = False,
     shortest: float = SHORTEST,
-    rounding: float = _ROUNDING,
+    rounding: float = _ROUNDING_SHARE,
 ) -> StepLengths:
     """Step lengths of several models, each the first that lowers its objective enough.
 
@@ -65,7 +65,9 @@ def backtrack(
         here = lengths[places]
         values = evaluate(places, here)
         change = expected(places, here)
-        good = values <= start[places] + _SUFFICIENT * change + rounding * np.abs(start[places])
+        good = values <= start[places] + _SUFFICIENT_SHARE * change + rounding * np.abs(
+            start[places]
+        )
         accepted[places] = good
         if accept is not None:
             accept(places, good)

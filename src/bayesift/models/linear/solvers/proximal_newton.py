@@ -51,27 +51,32 @@ from bayesift.models.linear.problem import LinearProblem, Solution, matrix_of
 
 CAUTIOUS = 3  # rounds from a cold start
 _SMALLEST_SET = 16
-_NEGLIGIBLE = 0.1  # of the scale of the prior, left out of the gradient of all terms
-_GROWTH = 1.0  # of the working set a round
-_SHARE = 48  # of the terms that violate their conditions at the start
+_NEGLIGIBLE_SHARE = 0.1  # of the scale of the prior, left out of the gradient of all terms
+_SET_GROWTH = 1.0  # of the working set a round
+_FIRST_SET_DIVISOR = 48  # of the terms that violate their conditions at the start
 _GRAMS, _STEPS = 3, 8  # a round
 _PASS, _SQUARE = (
     30,
     3,
 )  # work of descent along columns by entry of the set, of that on a Gram matrix by entry of it
-_LARGE = 1 << 19  # entries of a set of which no copy is made, if they are a sixteenth of the matrix
-_FRESH = 0.1  # the share of the violation that a step by a new Gram matrix leaves
-_INNER = 0.05  # the share of the violation that the minimum of the model may leave
-_COLUMN_INNER = 0.1, 0.3  # the same along columns, and while the set grows
+_LARGE_SET_ENTRIES = (
+    1 << 19
+)  # entries of a set of which no copy is made, if they are a sixteenth of the matrix
+_FRESH_GRAM_SHARE = 0.1  # the share of the violation that a step by a new Gram matrix leaves
+_INNER_SHARE = 0.05  # the share of the violation that the minimum of the model may leave
+_COLUMN_INNER_SHARES = 0.1, 0.3  # the same along columns, and while the set grows
 _ROUNDS = (
     3,
     30,
 )  # of passes along columns, at least, and at most while they cost less than a pass over the matrix
-_BY_ROWS = 3  # times as many entries by columns take as long as the whole matrix by rows
+_ROWS_SPEED_RATIO = 3  # times as many entries by columns take as long as the whole matrix by rows
 _LITTLE = (
     0.1  # of the mean curvature of a document: in Gram matrices less counts on the diagonal alone
 )
-_REST = 0.001, 0.01  # of the curvature, which along columns counts on the diagonal alone; the same
+_DIAGONAL_SHARES = (
+    0.001,
+    0.01,
+)  # of the curvature, which along columns counts on the diagonal alone; the same
 _ENOUGH_DECREASE = 1e-4
 
 
@@ -145,7 +150,7 @@ def _descend(
 
 def _negligible(model: Model, scale: float) -> float:
     """Return the change of a residual that may be left out of the gradient."""
-    return _NEGLIGIBLE * scale / math.sqrt(len(model.importance))
+    return _NEGLIGIBLE_SHARE * scale / math.sqrt(len(model.importance))
 
 
 def _scale(model: Model) -> float:
@@ -177,7 +182,9 @@ def select_terms(
     found: Array, priority: FloatArray, penalty: FloatArray, weights: FloatArray, moved: int
 ) -> Array:
     """Select the working set: `moved` terms off their mode, others by priority."""
-    wanted = max(_SMALLEST_SET, len(found) // _SHARE if moved == 0 else int(_GROWTH * moved))
+    wanted = max(
+        _SMALLEST_SET, len(found) // _FIRST_SET_DIVISOR if moved == 0 else int(_SET_GROWTH * moved)
+    )
     size = min(moved + wanted, len(found))
     if size == len(found):
         return found.copy()
@@ -266,7 +273,10 @@ class Descent:
         )
         square = _SQUARE * float(len(chosen)) ** 2
         columns = _PASS * float(entries)
-        if entries > max(_LARGE, len(self.matrix.columns.data) // 16) or square > columns:
+        if (
+            entries > max(_LARGE_SET_ENTRIES, len(self.matrix.columns.data) // 16)
+            or square > columns
+        ):
             return None, 0.0
         terms = working_set(self.matrix, self.documents, chosen)
         held = terms.row_starts[1:]
@@ -291,7 +301,7 @@ class Descent:
         cost = pairs / (2.0 * len(terms.row_starts) + len(terms.places))
         arrange_rows(terms)
         product = np.empty((len(terms.chosen), len(terms.chosen)))
-        enough = _FRESH ** (1.0 / (1.0 + cost))
+        enough = _FRESH_GRAM_SHARE ** (1.0 / (1.0 + cost))
         left = worst
         before = 0.0
         total = 0.0
@@ -308,7 +318,7 @@ class Descent:
             gradient = (
                 terms.neg_gradient - (bias_gradient / total if total > 0.0 else 0.0) * terms.sums
             )
-            inner = max(_INNER * left, 0.1 * tolerance)
+            inner = max(_INNER_SHARE * left, 0.1 * tolerance)
             steps.minimise_model(
                 product, terms.chosen, self.model.penalty, self.weights, terms.step, gradient, inner
             )
@@ -379,7 +389,7 @@ class Descent:
         bias_gradient = self.bias_neg_gradient()
         curvatures = documents.curvatures[:n]
         numbers = documents.numbers[2:n][
-            curvatures[2:] >= steps.least_curvature(curvatures, _REST[self.growing])
+            curvatures[2:] >= steps.least_curvature(curvatures, _DIAGONAL_SHARES[self.growing])
         ]
         numbers.sort()
         slots = np.full(len(model.importance), -1, dtype=np.int32)
@@ -402,7 +412,7 @@ class Descent:
         moved = np.zeros(len(numbers))
         full_passes = len(matrix.columns.data) // (4 * int(weighed.starts[-1]) + 1)
         rounds = min(max(_ROUNDS[0], full_passes), _ROUNDS[1])
-        goal = max(_COLUMN_INNER[self.growing] * worst, 0.1 * tolerance)
+        goal = max(_COLUMN_INNER_SHARES[self.growing] * worst, 0.1 * tolerance)
         intercept = steps.InterceptModel(total, bias_gradient)
         steps.minimise_by_columns(
             chosen, weighed, neg_gradient, intercept, model.penalty, self.weights, step, moved,
@@ -425,7 +435,7 @@ class Descent:
         n = int(self.documents.filled[0])
         direction = documents.direction[:n]
         scores = documents.scores[:n]
-        if _BY_ROWS * np.sum(
+        if _ROWS_SPEED_RATIO * np.sum(
             matrix.columns.indptr[chosen + 1] - matrix.columns.indptr[chosen]
         ) > len(matrix.columns.data):
             rows = matrix.rows

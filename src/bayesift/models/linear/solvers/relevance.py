@@ -24,13 +24,13 @@ from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.line_search import backtrack
 
-_LARGEST = 2000  # terms
+_MOST_TERMS = 2000  # terms
 # The largest share of a term in any score, in prior deviations, that counts as none.
-_NOTHING = 1e-5
-_HARDLY = 0.1  # k_j
-_PRECISION = 1e-2  # change of the deviations at which to stop, as a share of the tolerance
+_NEGLIGIBLE_SCORE_SHARE = 1e-5
+_HARDLY_DETERMINED = 0.1  # k_j
+_STOPPING_SHARE = 1e-2  # change of the deviations at which to stop, as a share of the tolerance
 _NEWTON_STEPS = 50
-_SMALL = 1e-20
+_SMALLEST_VARIANCE = 1e-20
 
 
 def solve_by_relevance(
@@ -41,9 +41,9 @@ def solve_by_relevance(
     Minus its logarithm each round.
     """
     terms = problem.terms_of(category)
-    if len(terms) > _LARGEST:
+    if len(terms) > _MOST_TERMS:
         raise ValueError(
-            f"solver 'ard' is for at most {_LARGEST} terms, got {len(terms)}; select some first"
+            f"solver 'ard' is for at most {_MOST_TERMS} terms, got {len(terms)}; select some first"
         )
     shape, rate = problem.prior.shape, problem.prior.rate  # type: ignore[attr-defined]
     reach = (
@@ -65,14 +65,17 @@ def solve_by_relevance(
         before = deviations.copy()
         idle = _says_nothing(weights[left], deviations[left], determined) & (rate == 0)
         deviations[left] = np.sqrt(
-            (weights[left] ** 2 + 2.0 * rate) / np.maximum(determined + 2.0 * shape, _SMALL)
+            (weights[left] ** 2 + 2.0 * rate)
+            / np.maximum(determined + 2.0 * shape, _SMALLEST_VARIANCE)
         )
-        gone = left[idle | (deviations[left] * reach[left] < _NOTHING)]
+        gone = left[idle | (deviations[left] * reach[left] < _NEGLIGIBLE_SCORE_SHARE)]
         weights[gone] = deviations[gone] = 0.0
         left = left[deviations[left] > 0]
         change = np.abs(deviations - before).max(initial=0.0)
         largest = deviations.max(initial=0.0)
-        if not len(left) or change <= _PRECISION * problem.tolerance * max(largest, _SMALL):
+        if not len(left) or change <= _STOPPING_SHARE * problem.tolerance * max(
+            largest, _SMALLEST_VARIANCE
+        ):
             converged = True
             break
     coefficients = np.zeros(problem.n_terms)
@@ -86,7 +89,7 @@ def _says_nothing(weights: FloatArray, deviations: FloatArray, determined: Array
     Both are multiplied by S^2 / tau.
     """
     variances = deviations**2 * (1.0 - determined)
-    return (determined < _HARDLY) & (weights**2 <= variances * determined)
+    return (determined < _HARDLY_DETERMINED) & (weights**2 <= variances * determined)
 
 
 class _Normal:
@@ -114,7 +117,7 @@ class _Normal:
         for _ in range(_NEWTON_STEPS):
             step = -linalg.solve(hessian, gradient, assume_a="pos")
             slope = float(gradient @ step)
-            if -slope <= _SMALL**0.5 * max(objective, 1.0):
+            if -slope <= _SMALLEST_VARIANCE**0.5 * max(objective, 1.0):
                 break
             length = self._step_length(theta, step, objective, slope)
             if length == 0.0:

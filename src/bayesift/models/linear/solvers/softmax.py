@@ -37,11 +37,11 @@ from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.line_search import backtrack
 
 # Share of documents that an empty class counts as, so that its logarithm is finite.
-_RAREST = 1e-13
-_ZERO = 1e-8  # relative to the largest weight
-_PRECISION = 1e-2  # change of the weights at which to stop, as a share of the tolerance
+_RAREST_CLASS_SHARE = 1e-13
+_NEGLIGIBLE_WEIGHT_SHARE = 1e-8  # relative to the largest weight
+_STOPPING_SHARE = 1e-2  # change of the weights at which to stop, as a share of the tolerance
 _CONJUGATE_STEPS = 60
-_LOOSEST = 0.3  # relative precision of a Newton direction
+_LOOSEST_DIRECTION = 0.3  # relative precision of a Newton direction
 
 
 class NormalModel:
@@ -193,7 +193,7 @@ class NormalModel:
             if converged:
                 break
             step = self.direction(
-                gradient, probabilities, min(_LOOSEST, (size / max(first, 1e-300)) ** 0.5)
+                gradient, probabilities, min(_LOOSEST_DIRECTION, (size / max(first, 1e-300)) ** 0.5)
             )
             share, scores, objective = self._search(
                 theta, scores, step, inner(gradient, step), trace[-1]
@@ -288,7 +288,7 @@ def _shares(problem: LinearProblem) -> Array:
     if not free:
         return np.full(problem.members.shape[0], centre)
     mass = problem.members @ problem.importance
-    logarithms = np.log(np.maximum(mass, _RAREST * mass.sum()))
+    logarithms = np.log(np.maximum(mass, _RAREST_CLASS_SHARE * mass.sum()))
     return np.asarray(logarithms - logarithms.mean())
 
 
@@ -353,13 +353,13 @@ def solve_softmax_by_em(problem: LinearProblem, starts: list[Solution | None]) -
         before = intercepts
         distance = new[0] - modes[:, used]
         largest = np.abs(distance).max(initial=0.0)
-        new[0][np.abs(distance) < _ZERO * largest] = modes[:, used][
-            np.abs(distance) < _ZERO * largest
+        new[0][np.abs(distance) < _NEGLIGIBLE_WEIGHT_SHARE * largest] = modes[:, used][
+            np.abs(distance) < _NEGLIGIBLE_WEIGHT_SHARE * largest
         ]
         weights[:, used], intercepts = new
         trace.append(_objective(problem, model, theta, weights - modes))
         change = max(np.abs(new[0] - now).max(initial=0.0), np.abs(intercepts - before).max())
-        if change <= _PRECISION * problem.tolerance * max(largest, 1.0):
+        if change <= _STOPPING_SHARE * problem.tolerance * max(largest, 1.0):
             converged = True
             break
     return solutions_of(weights, intercepts, np.array(trace), converged=converged)

@@ -37,8 +37,8 @@ from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.softmax import labels_of, solutions_of, start_of
 from bayesift.models.linear.solvers.variational import bound_curvature
 
-_LARGEST = 2000  # terms
-_PRECISION = 1e-1  # change of xi at which to stop, as a share of the tolerance
+_MOST_TERMS = 2000  # terms
+_STOPPING_SHARE = 1e-1  # change of xi at which to stop, as a share of the tolerance
 
 
 class _Classes:
@@ -50,9 +50,9 @@ class _Classes:
     def __init__(self, problem: LinearProblem) -> None:
         n_classes = problem.members.shape[0]
         n_terms = problem.n_terms
-        if n_terms > _LARGEST:
+        if n_terms > _MOST_TERMS:
             raise ValueError(
-                f"the bounds of softmax are for at most {_LARGEST} terms, got {n_terms}; "
+                f"the bounds of softmax are for at most {_MOST_TERMS} terms, got {n_terms}; "
                 "select some first"
             )
         free, precision, centre = problem.intercept
@@ -122,7 +122,7 @@ def solve_softmax_by_bound(problem: LinearProblem, starts: list[Solution | None]
         weights = means[0]
         if (
             np.max(np.abs(xi - before) / (1.0 + before), initial=0.0)
-            <= _PRECISION * problem.tolerance
+            <= _STOPPING_SHARE * problem.tolerance
         ):
             converged = True
             break

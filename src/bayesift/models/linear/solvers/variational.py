@@ -36,8 +36,8 @@ from bayesift.kernels.likelihoods import LOGIT
 from bayesift.models.linear.posterior import WeightPosterior
 from bayesift.models.linear.problem import LinearProblem, Solution
 
-_LARGEST = 2000  # terms
-_PRECISION = 1e-1  # change of xi at which to stop, as a share of the tolerance
+_MOST_TERMS = 2000  # terms
+_STOPPING_SHARE = 1e-1  # change of xi at which to stop, as a share of the tolerance
 
 
 def solve_by_bound(
@@ -82,7 +82,7 @@ def _solve(
         mean, covariance, bound = design.normal(xi)
         if (
             np.max(np.abs(xi - before) / (1.0 + before), initial=0.0)
-            <= _PRECISION * problem.tolerance
+            <= _STOPPING_SHARE * problem.tolerance
         ):
             converged = True
             break
@@ -101,9 +101,9 @@ def _refuse(problem: LinearProblem, category: int) -> None:
     if np.any(problem.prior.sign):
         raise ValueError("the variational bound takes no sign constraints; use solver='coordinate'")
     n_terms = len(problem.terms_of(category))
-    if n_terms > _LARGEST:
+    if n_terms > _MOST_TERMS:
         raise ValueError(
-            f"the variational bound is for at most {_LARGEST} terms, got {n_terms}; select "
+            f"the variational bound is for at most {_MOST_TERMS} terms, got {n_terms}; select "
             "some first"
         )
 

@@ -28,10 +28,10 @@ from bayesift.models.linear.solvers.proximal_newton import CAUTIOUS, Descent, se
 from bayesift.models.linear.solvers.softmax import labels_of, start_of
 
 # Share of weights off their modes: no joint step while more are about to leave theirs.
-_FEW = 0.1
+_LEAVING_SHARE = 0.1
 _CONJUGATE_STEPS = 60
-_PRECISION = 0.1
-_SHORTEST = 2.0**-9
+_RESIDUAL_SHARE = 0.1
+_SHORTEST_STEP = 2.0**-9
 _Matrix = tuple[Array, Array, Array, Array, Array]
 
 
@@ -193,7 +193,7 @@ def solve_softmax_by_working_sets(
             search.improve_class(c, tolerance, cautious=k < CAUTIOUS)
         search.normalise()
         begins, terms = search.used()
-        if search.counts.sum() <= (1.0 + _FEW) * len(terms):
+        if search.counts.sum() <= (1.0 + _LEAVING_SHARE) * len(terms):
             improve_jointly(search, begins, terms)
     objectives = np.array(trace)
     return [
@@ -250,7 +250,7 @@ def improve_jointly(search: SoftmaxSearch, starts: IntArray, terms: IntArray) ->
 
     below = np.array([np.nextafter(before, -np.inf)])  # any decrease is enough
     found = backtrack(
-        objective, lambda _, lengths: 0.0 * lengths, below, shortest=_SHORTEST, rounding=0.0
+        objective, lambda _, lengths: 0.0 * lengths, below, shortest=_SHORTEST_STEP, rounding=0.0
     )
     if found.accepted[0]:
         search.weights[classes, terms] = new[: len(terms)]
@@ -311,7 +311,7 @@ def _conjugate_gradients(
     scaled = residual / diagonal
     search = scaled.copy()
     power = inner(residual, scaled)
-    goal = _PRECISION**2 * power
+    goal = _RESIDUAL_SHARE**2 * power
     for _ in range(_CONJUGATE_STEPS):
         if power <= max(goal, 0.0):
             break
