@@ -8,7 +8,7 @@ from bayesift.kernels import products
 @pytest.mark.parametrize("width", [1, 3, 8])
 @pytest.mark.parametrize("small", [0, 1 << 20])
 def test_products_of_any_size_are_those_of_dense_matrices(width, small, monkeypatch):
-    monkeypatch.setattr(products, "_SMALL", small)
+    monkeypatch.setattr(products, "_SMALL_WORK", small)
     draw = np.random.default_rng(0)
     X = sparse.random_array((40, 25), density=0.2, format="csr", rng=draw)
     terms, documents = draw.normal(size=(25, width)), draw.normal(size=(40, width))

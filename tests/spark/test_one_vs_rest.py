@@ -160,7 +160,7 @@ def test_what_rows_cannot_do_is_said(frame):
     for model, message in (
         (SparseBayesClassifier(prior="jeffreys"), "Gaussian or Laplace"),
         (SparseBayesClassifier(prior_scale="norm"), "choose the scale on a sample"),
-        ("naive-bayes", "is no linear model of ours"),
+        ("naive-bayes", "is not a linear model of bayesift"),
     ):
         with pytest.raises(DataError, match=message):
             fit_one_vs_rest(frame, label_col="topics", model=model, strategy="rows")

@@ -192,7 +192,7 @@ def test_files_that_cannot_be_scored_are_refused(spark, classifier, tmp_path):
         ("a.parquet", "new", "text", "of type double, not string"),
         ("a.parquet", "none", "text", "is there already"),
         ("none", "new", "text", "holds no Parquet files"),
-        ("missing", "new", "text", "there is no such file"),
+        ("missing", "new", "text", "file or folder not found"),
     ):
         with pytest.raises(DataError, match=message):
             score_files(spark, tmp_path / source, tmp_path / target, classifier, text)

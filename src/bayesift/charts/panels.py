@@ -13,7 +13,8 @@ from bayesift.charts.svg import Chart, Key, drawing, join, shortened, tag
 
 Pairs: TypeAlias = Sequence[tuple[float, float]]
 
-WIDTH, HEIGHT = 372, 326
+WIDTH = 372
+HEIGHT = 326
 _WANTED_TICKS = 5
 _MOST_NUMBERS = 7
 
@@ -47,14 +48,15 @@ class Axis:
 
     @classmethod
     def over(cls, name: str, values: Iterable[float], *, log: bool = False) -> Axis:
-        """An axis with round ticks that holds all values."""
+        """Return an axis with round ticks that holds all values."""
         found = [value for value in values if not log or value > 0]
-        low, high = min(found, default=1.0 if log else 0.0), max(found, default=1.0)
+        low = min(found, default=1.0 if log else 0.0)
+        high = max(found, default=1.0)
         return cls(name, _powers(low, high) if log else _round_steps(low, high), log)
 
     @classmethod
     def unit(cls, name: str) -> Axis:
-        """An axis from 0 to 1."""
+        """Return an axis from 0 to 1."""
         return cls(name, (0.0, 0.2, 0.4, 0.6, 0.8, 1.0), digits=1)
 
     def share(self, value: float) -> float:
@@ -70,7 +72,7 @@ class Axis:
         return self.ticks if self.numbered else ()
 
     def numbers(self) -> list[tuple[float, str]]:
-        """The ticks that get a number, and the numbers."""
+        """Return the ticks that get a number, and the numbers."""
         if not self.numbered:
             return []
         step = -(-len(self.ticks) // _MOST_NUMBERS)
@@ -101,7 +103,7 @@ class Layer:
     value: str = ""
 
     def draw(self, panel: Panel) -> Markup:
-        """The markup in the coordinates of the panel."""
+        """Return the markup in the coordinates of the panel."""
         raise NotImplementedError
 
     @property
@@ -123,13 +125,13 @@ class Panel:
     y_shown: bool = True
 
     def at_x(self, value: float) -> float:
-        """The place of a value on the horizontal axis."""
+        """Return the position of a value on the horizontal axis."""
         return round(
             self.frame.left + (self.frame.right - self.frame.left) * self.x.share(value), 1
         )
 
     def at_y(self, value: float) -> float:
-        """The place of a value on the vertical axis."""
+        """Return the position of a value on the vertical axis."""
         return round(
             self.frame.bottom - (self.frame.bottom - self.frame.top) * self.y.share(value), 1
         )
@@ -151,11 +153,9 @@ class Panel:
         )
 
     def _vertical_axis(self) -> Markup:
-        left, right, middle = (
-            self.frame.left,
-            self.frame.right,
-            (self.frame.top + self.frame.bottom) / 2,
-        )
+        left = self.frame.left
+        right = self.frame.right
+        middle = (self.frame.top + self.frame.bottom) / 2
         lines = [
             tag("line", class_="grid", x1=left, y1=y, x2=right, y2=y)
             for y in map(self.at_y, self.y.grid)
@@ -176,11 +176,9 @@ class Panel:
         return join(lines, numbers, name if self.y.name else None)
 
     def _horizontal_axis(self) -> Markup:
-        top, bottom, middle = (
-            self.frame.top,
-            self.frame.bottom,
-            (self.frame.left + self.frame.right) / 2,
-        )
+        top = self.frame.top
+        bottom = self.frame.bottom
+        middle = (self.frame.left + self.frame.right) / 2
         lines = [
             tag("line", class_="grid", x1=x, y1=bottom, x2=x, y2=top)
             for x in map(self.at_x, self.x.grid)
@@ -249,7 +247,7 @@ class Line(Layer):
     marked: bool = False
 
     def draw(self, panel: Panel) -> Markup:
-        """The line, and its marks."""
+        """Draw the line and its marks."""
         if not self.points:
             return Markup("")
         drawn = f"series {self.style}" if self.style.startswith("series") else self.style
@@ -269,7 +267,7 @@ class Band(Layer):
     style: str = "series-1"
 
     def draw(self, panel: Panel) -> Markup:
-        """The area, filled."""
+        """Draw the filled area."""
         return tag(
             "path",
             class_=f"band {self.style}",
@@ -287,8 +285,11 @@ class Rule(Layer):
     name: str = ""
 
     def draw(self, panel: Panel) -> Markup:
-        """The line."""
-        x1, x2, y1, y2 = panel.frame.left, panel.frame.right, panel.frame.bottom, panel.frame.top
+        """Draw the line."""
+        x1 = panel.frame.left
+        x2 = panel.frame.right
+        y1 = panel.frame.bottom
+        y2 = panel.frame.top
         if self.x is not None:
             x1 = x2 = panel.at_x(self.x)
         else:
@@ -307,8 +308,9 @@ class Zone(Layer):
     style: str = "zone"
 
     def draw(self, panel: Panel) -> Markup:
-        """The rectangle."""
-        left, right = panel.at_x(self.first), panel.at_x(self.last)
+        """Draw the rectangle."""
+        left = panel.at_x(self.first)
+        right = panel.at_x(self.last)
         height = panel.frame.bottom - panel.frame.top
         return tag(
             "rect",
@@ -332,7 +334,9 @@ class Intervals(Layer):
         return join(self._whisker(panel, *each) for each in self.ranges)
 
     def _whisker(self, panel: Panel, x: float, lower: float, upper: float) -> Markup:
-        at, low, high = panel.at_x(x), panel.at_y(lower), panel.at_y(upper)
+        at = panel.at_x(x)
+        low = panel.at_y(lower)
+        high = panel.at_y(upper)
         shape = f"M{at:g} {low:g}L{at:g} {high:g}" + "".join(
             f"M{max(at - 4, 0):g} {end:g}L{at + 4:g} {end:g}" for end in (low, high)
         )
@@ -348,7 +352,7 @@ class Points(Layer):
     ring: bool = False
 
     def draw(self, panel: Panel) -> Markup:
-        """A circle for each point."""
+        """Draw a circle for each point."""
         kind, radius = ("ring", 5) if self.ring else ("point", 4)
         return join(
             tag(
@@ -371,17 +375,16 @@ class PointLabels(Layer):
     offset: tuple[float, float] = (6.0, -5.0)
 
     def draw(self, panel: Panel) -> Markup:
-        """A text for each point; near the right edge it stands on the left."""
+        """Draw a text for each point; near the right edge it stands on the left."""
         return join(self._text(panel, *each) for each in self.texts)
 
     def _text(self, panel: Panel, x: float, y: float, text: str) -> Markup:
         across, up = self.offset
-        at, shown = panel.at_x(x), shortened(text, 24)
+        at = panel.at_x(x)
+        shown = shortened(text, 24)
         outside = self.style == "label" and at + across + 6.5 * len(shown) > panel.frame.right + 20
-        left, top = (
-            round(at - across if outside else at + across, 1),
-            round(max(panel.at_y(y) + up, 9), 1),
-        )
+        left = round(at - across if outside else at + across, 1)
+        top = round(max(panel.at_y(y) + up, 9), 1)
         return tag(
             "text", shown, class_=self.style, x=left, y=top, text_anchor="end" if outside else None
         )
@@ -389,20 +392,18 @@ class PointLabels(Layer):
 
 @dataclass(frozen=True)
 class CountBars(Layer):
-    """Upright bars with their counts above them: x of the left and the right edge, and the count."""
+    """Upright bars with counts above them: left edge, right edge and count."""
 
     counts: Sequence[tuple[float, float, int]]
 
     def draw(self, panel: Panel) -> Markup:
-        """A bar and a number for each."""
+        """Draw a bar and a number for each count."""
         return join(self._column(panel, *each) for each in self.counts)
 
     def _column(self, panel: Panel, left: float, right: float, count: int) -> Markup:
-        start, end, top = (
-            panel.at_x(left) + 2,
-            panel.at_x(right) - 2,
-            panel.at_y(max(count, panel.y.ticks[0])),
-        )
+        start = panel.at_x(left) + 2
+        end = panel.at_x(right) - 2
+        top = panel.at_y(max(count, panel.y.ticks[0]))
         height = round(panel.frame.bottom - top, 1)
         bar = tag(
             "rect",
@@ -412,7 +413,8 @@ class CountBars(Layer):
             width=round(end - start, 1),
             height=height,
         )
-        middle, above = round((start + end) / 2, 1), round(top - 4, 1)
+        middle = round((start + end) / 2, 1)
+        above = round(top - 4, 1)
         return join(
             bar,
             tag("text", compact(count), class_="small", x=middle, y=above, text_anchor="middle"),
@@ -421,7 +423,7 @@ class CountBars(Layer):
 
 @dataclass(frozen=True)
 class Bars(Layer):
-    """Horizontal bars, one per row from the top: name, length, and the number to write behind it."""
+    """Horizontal bars, one per row from the top: name, length and number."""
 
     rows: Sequence[tuple[str, float, str]]
     height: float = 18.0
@@ -431,8 +433,10 @@ class Bars(Layer):
         return join(self._bar(panel, place, *row) for place, row in enumerate(self.rows))
 
     def _bar(self, panel: Panel, place: int, name: str, length: float, number: str) -> Markup:
-        left, top = panel.frame.left, panel.frame.top + self.height * place
-        width, baseline = round(panel.at_x(length) - left, 1), round(top + self.height / 2 + 4, 1)
+        left = panel.frame.left
+        top = panel.frame.top + self.height * place
+        width = round(panel.at_x(length) - left, 1)
+        baseline = round(top + self.height / 2 + 4, 1)
         return join(
             tag(
                 "text",
@@ -458,12 +462,14 @@ class Bars(Layer):
 
 
 def compact(count: int) -> str:
-    """A count in at most four characters."""
-    value, unit = float(count), ""
+    """Return a count in at most four characters."""
+    value = float(count)
+    unit = ""
     for larger in ("k", "M", "G"):
         if value < 999.5:
             break
-        value, unit = value / 1000, larger
+        value = value / 1000
+        unit = larger
     return (
         f"{value:.1f}".removesuffix(".0") + unit if unit and value < 9.95 else f"{value:.0f}{unit}"
     )
@@ -476,12 +482,14 @@ def _round_steps(low: float, high: float) -> tuple[float, ...]:
     step = next(
         power * factor for factor in (1, 2, 5, 10) if extent / (power * factor) <= _WANTED_TICKS
     )
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    first = math.floor(low / step + 1e-9)
+    last = math.ceil(high / step - 1e-9)
     return tuple(round(i * step, 12) for i in range(first, max(last, first + 1) + 1))
 
 
 def _powers(low: float, high: float) -> tuple[float, ...]:
     """Powers of ten, or of two where the values span less than two decades."""
     base = 10.0 if high / low >= 100 else 2.0
-    first, last = math.floor(math.log(low, base) + 1e-9), math.ceil(math.log(high, base) - 1e-9)
+    first = math.floor(math.log(low, base) + 1e-9)
+    last = math.ceil(math.log(high, base) - 1e-9)
     return tuple(base**i for i in range(first, max(last, first + 1) + 1))

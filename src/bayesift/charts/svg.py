@@ -56,7 +56,7 @@ class Chart:
         raise NotImplementedError
 
     def to_svg(self) -> str:
-        """The drawing as a complete SVG file, with its title, its legend and its colours."""
+        """Return the drawing as a complete SVG file, with its title, its legend and its colours."""
         drawn = self.svg
         width, height = map(int, re.findall(r'viewBox="0 0 (\d+) (\d+)"', drawn)[0])
         lines = textwrap.wrap(clean(self.title), width // 7)[::-1]
@@ -65,10 +65,11 @@ class Chart:
             for i, line in enumerate(lines)
         ]
         rows = [_legend_row(key, height + _LINE * i - 6) for i, key in enumerate(self.legend, 1)]
-        top, total = -(_LINE * len(lines) + 10), height + _LINE * (len(lines) + len(rows)) + 16
+        top = -(_LINE * len(lines) + 10)
+        total = height + _LINE * (len(lines) + len(rows)) + 16
         opened = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {top} {width} {total}" width="{1.5 * width:g}" '
-            f'role="img" class="chart"><style>{_style()}</style>'
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {top} {width} {total}" '
+            f'width="{1.5 * width:g}" role="img" class="chart"><style>{_style()}</style>'
         )
         return (
             f"{opened}{drawn.partition('>')[2].removesuffix('</svg>')}{join(title, rows)}</svg>\n"
@@ -87,12 +88,13 @@ class Chart:
         return self.to_svg()
 
     def _repr_html_(self) -> str:
-        """An image, so that the style of the chart and that of the notebook stay apart."""
-        return f'<img src="data:image/svg+xml;base64,{base64.b64encode(self.to_svg().encode()).decode()}">'
+        """Return an image, so that the styles of chart and notebook do not mix."""
+        encoded = base64.b64encode(self.to_svg().encode()).decode()
+        return f'<img src="data:image/svg+xml;base64,{encoded}">'
 
 
 def clean(text: str) -> str:
-    """A text without the characters that HTML forbids: they become U+FFFD."""
+    """Replace the characters that HTML forbids by U+FFFD."""
     return _FORBIDDEN.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
@@ -105,7 +107,7 @@ def escape(value: object) -> Markup:
 
 
 def shortened(text: str, longest: int = 80) -> str:
-    """A text cut to about this length."""
+    """Cut a text to about this length."""
     return text if len(text) <= longest else text[:longest] + "…"
 
 
@@ -126,7 +128,7 @@ def tag(name: str, /, *children: Child, **attributes: Attribute) -> Markup:
 
 
 def drawing(title: str, width: int, height: int, *children: Child, description: str = "") -> Markup:
-    """The root of a chart, with its title and description for those who cannot see it."""
+    """Return the root of a chart, with its title and description for those who cannot see it."""
     described = tag("desc", description) if description else None
     box = f"0 0 {width} {height}"
     return tag(
@@ -135,12 +137,12 @@ def drawing(title: str, width: int, height: int, *children: Child, description: 
 
 
 def series(number: int) -> str:
-    """The CSS class of a series; colours repeat after the sixth."""
+    """Return the CSS class of a series; colours repeat after the sixth."""
     return f"series-{number % N_COLOURS + 1}"
 
 
 def chart_css() -> str:
-    """The style of charts, with the light palette."""
+    """Return the style of charts, with the light palette."""
     return files("bayesift.charts").joinpath("chart.css").read_text(encoding="utf-8")
 
 
@@ -162,7 +164,7 @@ def _legend_row(key: Key, y: int) -> Markup:
 
 @cache
 def _style() -> str:
-    """The style with its variables filled in, since not every program that shows SVG knows variables."""
+    """Return the style with its variables filled in: not every SVG viewer knows variables."""
     palette, rules = re.findall(r":root \{(.*?)\}\n(.*)", chart_css(), re.S)[0]
     colours = dict(re.findall(r"--([\w-]+): (#\w{6})", palette))
     filled = re.sub(r"var\(--([\w-]+)\)", lambda found: colours[found[1]], rules)

@@ -15,14 +15,14 @@ _BLOCK_DRAWS = 1 << 20
 
 
 class Estimate(NamedTuple):
-    """A measured value with its interval; both ends are None where nothing was resampled."""
+    """A measured value with its interval; its ends are missing (None) without resamples."""
 
     value: float
     lower: float | None = None
     upper: float | None = None
 
     def times(self, factor: float) -> Estimate:
-        """The same in another unit; the factor is above 0."""
+        """Return the estimate in another unit; the factor is above 0."""
         return Estimate(*(None if part is None else factor * part for part in self))  # type: ignore[arg-type]
 
 
@@ -78,7 +78,7 @@ def bootstrap_f1(
 def bootstrap_mean(
     values: Any, *, n_resamples: int = 1000, level: float = 0.95, random_state: int = 0
 ) -> Estimate:
-    """A mean over documents with its percentile interval.
+    """Return a mean over documents with its percentile interval.
 
     Examples
     --------

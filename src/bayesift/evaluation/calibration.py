@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy.special import ndtri
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.charts import (
     Axis,
     CountBars,
@@ -139,7 +139,7 @@ def expected_calibration_error(
     average: Average | None = "micro",
     labels: Classes = None,
 ) -> Any:
-    """Mean distance of the probabilities in a bin from the share that came true, weighted by their number.
+    """Mean distance of probabilities in a bin from the share that came true, by their number.
 
     Every category of every document counts. `top_label_calibration_error` is of the most probable
     category alone.
@@ -147,7 +147,8 @@ def expected_calibration_error(
     check_average(average)
     positive, forecast = _forecasts(Y, probabilities, labels)
     if average == "micro":
-        positive, forecast = positive.reshape(-1, 1), forecast.reshape(-1, 1)
+        positive = positive.reshape(-1, 1)
+        forecast = forecast.reshape(-1, 1)
     curves: Iterator[ReliabilityCurve] = (
         _curve(*column, n_bins, bins, 0.95) for column in zip(positive.T, forecast.T, strict=True)
     )
@@ -177,7 +178,8 @@ def top_label_curve(
     """
     positive, forecast = _forecasts(Y, probabilities, labels)
     if forecast.shape[1] == 1:
-        positive, forecast = np.hstack([~positive, positive]), np.hstack([1 - forecast, forecast])
+        positive = np.hstack([~positive, positive])
+        forecast = np.hstack([1 - forecast, forecast])
     top = np.argmax(forecast, axis=1)[:, None]
     right, confidence = (
         np.take_along_axis(values, top, axis=1).ravel() for values in (positive, forecast)
@@ -188,7 +190,7 @@ def top_label_curve(
 def top_label_calibration_error(
     Y: Any, probabilities: Any, *, n_bins: int = 15, bins: Bins = "width", labels: Classes = None
 ) -> float:
-    """Mean distance of the probability of the most probable category from how often it is right: the ECE of papers.
+    """Mean distance of the top probability from how often it is right: the ECE of papers.
 
     ECE = Σ_b n_b / n |accuracy(b) - confidence(b)| over bins b of the highest probability.
 
@@ -222,11 +224,12 @@ def wilson_interval(successes: Array, trials: Array, *, level: float = 0.95) -> 
 
 
 def reliability_diagram(curves: ReliabilityCurve | Mapping[str, ReliabilityCurve]) -> Figure:
-    """Observed frequency against predicted probability with intervals, above the number of forecasts."""
+    """Draw observed frequency against predicted probability, above the number of forecasts."""
     named = {"calibration error": curves} if isinstance(curves, ReliabilityCurve) else curves
     layers: list[Layer] = []
     for place, (name, curve) in enumerate(named.items()):
-        points, style = _pairs(curve.mean_probability, curve.share_positive), series(place)
+        points = _pairs(curve.mean_probability, curve.share_positive)
+        style = series(place)
         ranges = list(
             zip(
                 curve.mean_probability.tolist(),
@@ -242,15 +245,18 @@ def reliability_diagram(curves: ReliabilityCurve | Mapping[str, ReliabilityCurve
             Intervals(ranges, style),
         ]
     perfect = Line([(0, 0), (1, 1)], "ideal", "perfect calibration")
-    observed, predicted = Axis.unit("observed frequency"), Axis.unit("predicted probability")
+    observed = Axis.unit("observed frequency")
+    predicted = Axis.unit("predicted probability")
     return Figure(
         "Reliability of the probabilities",
         [
             Panel(predicted, observed, [*layers, perfect], Frame(left=46, right=318)),
             _counts_panel(list(named.values())),
         ],
-        caption="Of the forecasts of 70%, about 70% should come true: on the dashed line. Below it the model is "
-        "overconfident, above it underconfident. Whiskers are 95% intervals. The number is the calibration error.",
+        caption="Of the forecasts of 70%, about 70% should come true: on the dashed line. "
+        "Below it the model is "
+        "overconfident, above it underconfident. Whiskers are 95% intervals. The number is the "
+        "calibration error.",
         description="; ".join(
             f"of {count:,} forecasts of about {probability:.1%}, {share:.1%} came true"
             for curve in named.values()
@@ -264,12 +270,13 @@ def reliability_diagram(curves: ReliabilityCurve | Mapping[str, ReliabilityCurve
 
 
 def _counts_panel(curves: Sequence[ReliabilityCurve]) -> Panel:
-    """How many forecasts there are of each probability, on a log scale: bars of one curve, lines of several."""
-    frame, x, most = (
-        Frame(46, 318, 348, 410),
-        Axis.unit(""),
-        max([1, *(int(curve.count.max()) for curve in curves)]),
-    )
+    """Draw the number of forecasts of each probability, on a log scale.
+
+    One curve has bars, several have lines.
+    """
+    frame = Frame(46, 318, 348, 410)
+    x = Axis.unit("")
+    most = max([1, *(int(curve.count.max()) for curve in curves)])
     if len(curves) > 1:
         ends = Axis.over("", np.concatenate([curve.count for curve in curves]), log=True).ticks
         lines = [
@@ -292,7 +299,7 @@ def _pairs(x: Array, y: Array) -> list[tuple[float, float]]:
 
 
 def _curve(
-    positive: Array, forecast: Array, n_bins: int, bins: Bins, level: float
+    positive: Array, forecast: FloatArray, n_bins: int, bins: Bins, level: float
 ) -> ReliabilityCurve:
     bin_of = _bin_of(forecast, n_bins, bins)
     count = np.bincount(bin_of)
@@ -304,7 +311,7 @@ def _curve(
     return ReliabilityCurve(sums / count, successes / count, count, lower, upper, level)
 
 
-def _bin_of(forecast: Array, n_bins: int, bins: Bins) -> Array:
+def _bin_of(forecast: FloatArray, n_bins: int, bins: Bins) -> Array:
     if n_bins < 1:
         raise ValueError(f"n_bins must be at least 1, got {n_bins!r}")
     if bins == "width":
@@ -319,11 +326,12 @@ def _forecasts(Y: Any, probabilities: Any, labels: Classes) -> tuple[Array, Arra
     positive, forecast = scored(Y, probabilities, labels)
     if forecast.min() < 0 or forecast.max() > 1:
         raise DataError(
-            f"probabilities must lie in [0, 1], but they reach from {forecast.min():g} to {forecast.max():g}"
+            f"probabilities must lie in [0, 1], but they reach from {forecast.min():g} to "
+            f"{forecast.max():g}"
         )
     return positive, forecast
 
 
-def _is_distribution(Y: Any, forecast: Array) -> bool:
+def _is_distribution(Y: Any, forecast: FloatArray) -> bool:
     """Whether a row is one forecast over several classes."""
     return np.ndim(Y) == 1 and forecast.shape[1] > 1

@@ -23,7 +23,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, SparseRows
 from bayesift.errors import DataError
 
 Average = Literal["micro", "macro"]
@@ -44,7 +44,8 @@ class Contingency:
     Examples
     --------
     >>> counts = Contingency.of([[1, 0], [1, 1], [0, 0]], [[1, 0], [0, 1], [1, 1]])
-    >>> counts.true_positives.tolist(), counts.false_positives.tolist(), counts.false_negatives.tolist()
+    >>> counts.true_positives.tolist(
+    ...     ), counts.false_positives.tolist(), counts.false_negatives.tolist()
     ([1, 1], [1, 1], [1, 0])
     >>> counts.f1().round(3).tolist()
     [0.5, 0.667]
@@ -81,7 +82,7 @@ class Contingency:
         return self.n_documents - self.assigned - self.false_negatives
 
     def pooled(self) -> Contingency:
-        """The counts of all categories together, as one category."""
+        """Return the counts of all categories together, as one category."""
         parts = (self.true_positives, self.assigned, self.positives)
         true_positives, assigned, positives = (part.sum(keepdims=True) for part in parts)
         return Contingency(
@@ -185,7 +186,7 @@ def quotient(numerator: Array, denominator: Array, zero_division: float) -> Arra
 
 
 def averaged(values: Array, average: Average | None) -> Any:
-    """The mean over categories, or the values themselves."""
+    """Return the mean over categories, or the values themselves."""
     check_average(average)
     return values if average is None else float(np.mean(values))
 
@@ -196,8 +197,8 @@ def check_average(average: Average | None) -> None:
         raise ValueError(f"average must be 'micro', 'macro' or None, got {average!r}")
 
 
-def indicator(y: Any, labels: Sequence[Any] | Array | None = None) -> sparse.csr_array:
-    """The documents x categories matrix of 0 and 1.
+def indicator(y: Any, labels: Sequence[Any] | Array | None = None) -> SparseRows:
+    """Return the documents x categories matrix of 0 and 1.
 
     Class labels are spread over the columns named by `labels`.
     """
@@ -218,7 +219,7 @@ def indicator(y: Any, labels: Sequence[Any] | Array | None = None) -> sparse.csr
     return counted
 
 
-def aligned(Y: Any, *decisions: Any, labels: Classes = None) -> tuple[sparse.csr_array, ...]:
+def aligned(Y: Any, *decisions: Any, labels: Classes = None) -> tuple[SparseRows, ...]:
     """Labels and decisions on the same documents and categories, as indicator matrices."""
     if labels is None and all(np.ndim(part) == 1 for part in (Y, *decisions)):
         labels = np.unique(np.concatenate([np.asarray(part) for part in (Y, *decisions)])).tolist()
@@ -259,7 +260,7 @@ def _counts(Y: Any, decisions: Any, average: Average | None, labels: Classes) ->
     return counts.pooled() if average == "micro" else counts
 
 
-def _spread(y: Array, labels: Sequence[Any] | Array | None) -> sparse.csr_array:
+def _spread(y: Array, labels: Sequence[Any] | Array | None) -> SparseRows:
     columns = {
         label: j
         for j, label in enumerate((np.unique(y) if labels is None else np.asarray(labels)).tolist())
@@ -268,7 +269,8 @@ def _spread(y: Array, labels: Sequence[Any] | Array | None) -> sparse.csr_array:
     if unknown:
         raise DataError(f"class labels that are not among the labels: {', '.join(unknown[:5])}")
     indices = np.array([columns[label] for label in y.tolist()], dtype=np.int32)
-    ones, starts = np.ones(len(y), dtype=np.int32), np.arange(len(y) + 1, dtype=np.int32)
+    ones = np.ones(len(y), dtype=np.int32)
+    starts = np.arange(len(y) + 1, dtype=np.int32)
     return sparse.csr_array((ones, indices, starts), shape=(len(y), len(columns)))
 
 
@@ -301,7 +303,7 @@ def t9p(
 def linear_utility(
     Y: Any, decisions: Any, *, gains: Gains = T9U_GAINS, average: Literal["macro"] | None = "macro"
 ) -> Any:
-    """The sum of gains [[true negative, false positive], [false negative, true positive]].
+    """Return the sum of gains [[true negative, false positive], [false negative, true positive]].
 
     2 R+ - N+ by default.
 
@@ -347,7 +349,7 @@ def scaled_utility(
     zero_division: float = 0.0,
     average: Literal["macro"] | None = "macro",
 ) -> Any:
-    """Utility relative to MaxU, that of retrieving exactly the relevant documents (2 R by default).
+    """Return utility relative to that of retrieving exactly the relevant documents (2 R).
 
     Parameters
     ----------
@@ -380,15 +382,14 @@ def zero_returns(decisions: Any) -> int:
 
 def _utility(counts: Contingency, gains: Gains) -> Array:
     (rejected, alarm), (missed, found) = gains
-    outcome: Array = (
+    return (
         found * counts.true_positives
         + alarm * counts.false_positives
         + missed * counts.false_negatives
         + rejected * counts.true_negatives
     )
-    return outcome
 
 
-def _topics(matrix: Any) -> sparse.csr_array:
+def _topics(matrix: Any) -> SparseRows:
     """One topic may come as a vector of 0 and 1."""
     return indicator(np.asarray(matrix)[:, None] if np.ndim(matrix) == 1 else matrix)

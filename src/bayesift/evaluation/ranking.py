@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.charts import Axis, Figure, Frame, Layer, Line, Panel, PointLabels, Points
 from bayesift.charts.svg import series, shortened
 from bayesift.evaluation.measures import Average, Classes, averaged, check_average, scored
@@ -27,12 +27,12 @@ class PrecisionRecallCurve:
     """
 
     thresholds: Array
-    precision: Array
+    precision: FloatArray
     recall: Array
 
     @classmethod
     def of(cls, Y: Any, scores: Any) -> Self:
-        """The curve of one category, or of all decisions of several together.
+        """Return the curve of one category, or of all decisions of several together.
 
         Recall is 0 without positives.
         """
@@ -40,13 +40,13 @@ class PrecisionRecallCurve:
         return cls._of_ranked(positive.ravel(), values.ravel())
 
     def thinned(self, n_points: int = 300) -> Self:
-        """At most about this many cuts: the first that reaches each of equally spaced values of recall."""
+        """Keep at most about this many cuts, at equally spaced values of recall."""
         places = np.searchsorted(self.recall, np.linspace(0, 1, n_points) * self.recall[-1])
         kept = np.unique(np.append(places[1:], 0))
         return type(self)(self.thresholds[kept], self.precision[kept], self.recall[kept])
 
     @classmethod
-    def _of_ranked(cls, positive: Array, scores: Array) -> Self:
+    def _of_ranked(cls, positive: Array, scores: FloatArray) -> Self:
         true, assigned, thresholds = _cuts(positive, scores)
         return cls(thresholds, true / assigned, true / max(true[-1], 1))
 
@@ -103,7 +103,7 @@ def r_precision(
 
 
 def average_time_to_discovery(places: Sequence[int] | Array) -> float:
-    """ATD: the mean place of the relevant documents in the order of reading, counted from 1.
+    """Return ATD: the mean rank of relevant documents in the order of reading, from 1.
 
     Examples
     --------
@@ -114,7 +114,9 @@ def average_time_to_discovery(places: Sequence[int] | Array) -> float:
 
 
 def work_saved(places: Sequence[int] | Array, n_documents: int, recall: float = 0.95) -> float:
-    """WSS: the share of documents that need not be read to reach this recall, less what chance would save.
+    """Return WSS: the share of documents that need not be read to reach this recall.
+
+    What chance would save is taken off.
 
     `places` are those of all relevant documents in the order of reading, 1 for the first.
 
@@ -158,8 +160,8 @@ def precision_recall_plot(
                 frame,
             )
         ],
-        caption="Precision against recall as the threshold moves. The number is the average precision."
-        + (" The ring marks the decisions." if rings else ""),
+        caption="Precision against recall as the threshold moves. The number is the average "
+        "precision." + (" The ring marks the decisions." if rings else ""),
         description="; ".join(
             f"{shortened(name)}: average precision {value}" for name, value in values.items()
         ),
@@ -168,8 +170,9 @@ def precision_recall_plot(
 
 
 def _steps(curve: PrecisionRecallCurve) -> list[tuple[float, float]]:
-    """The curve as steps: the precision of a cut holds back to the recall of the cut before."""
-    points, reached = [], 0.0
+    """Return the curve as steps: a precision holds back to the recall before it."""
+    points = []
+    reached = 0.0
     shown = curve.thinned()
     for recall, precision in zip(shown.recall.tolist(), shown.precision.tolist(), strict=True):
         points += [(reached, precision), (recall, precision)]
@@ -198,15 +201,15 @@ def _columns(
     return list(zip(positive.T, values.T, strict=True))
 
 
-def _cuts(positive: Array, scores: Array) -> tuple[Array, Array, Array]:
-    """True positives, documents and lowest score above each cut that parts no equals."""
+def _cuts(positive: Array, scores: FloatArray) -> tuple[Array, Array, Array]:
+    """Return true positives, documents and lowest score above each cut that parts no equals."""
     order = np.argsort(-scores, kind="stable")
     falling = scores[order]
     ends = np.append(np.flatnonzero(np.diff(falling)), len(falling) - 1)
     return np.cumsum(positive[order])[ends], ends + 1, falling[ends]
 
 
-def _average_precision(positive: Array, scores: Array, zero_division: float) -> float:
+def _average_precision(positive: Array, scores: FloatArray, zero_division: float) -> float:
     return (
         PrecisionRecallCurve._of_ranked(positive, scores).average_precision
         if positive.any()
@@ -214,7 +217,7 @@ def _average_precision(positive: Array, scores: Array, zero_division: float) -> 
     )
 
 
-def _r_precision(positive: Array, scores: Array, zero_division: float) -> float:
+def _r_precision(positive: Array, scores: FloatArray, zero_division: float) -> float:
     wanted = int(positive.sum())
     if not wanted:
         return zero_division

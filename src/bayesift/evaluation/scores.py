@@ -31,7 +31,7 @@ class Averages:
 
 @dataclass(frozen=True)
 class CategoryScores:
-    """One row of the table of categories; the ranking measures are None without probabilities."""
+    """One row of the table of categories; without probabilities it has no ranking measures."""
 
     category: str
     positives: int
@@ -46,7 +46,9 @@ class CategoryScores:
 
 @dataclass(frozen=True)
 class Probabilities:
-    """Measures of the probabilities: ranking averaged over categories, the others over all decisions.
+    """Measures of the probabilities.
+
+    Ranking is averaged over categories, the others over all decisions.
 
     Calibration errors of all categories have 10 bins, those of the top label 15, of equal width or
     of equal mass.
@@ -64,7 +66,7 @@ class Probabilities:
 
 @dataclass(frozen=True)
 class Scores:
-    """The measures of one evaluation: micro averages over all decisions, macro over categories, a row per category."""
+    """The measures of one evaluation: micro and macro averages, and a row per category."""
 
     n_documents: int
     n_positives: int
@@ -101,7 +103,8 @@ def evaluate_decisions(
 
     Examples
     --------
-    >>> evaluate_decisions(["ham", "spam", "ham"], ["ham", "ham", "ham"], categories=["ham", "spam"]).macro.f1
+    >>> evaluate_decisions(["ham", "spam", "ham"], ["ham", "ham", "ham"],
+    ...     categories=["ham", "spam"]).macro.f1
     0.4
     """
     names = _names(Y, decisions) if categories is None else list(categories)
@@ -139,7 +142,7 @@ def evaluate_counts(
 
 
 def _names(Y: Any, decisions: Any) -> list[Any]:
-    """The class labels, or the numbers of the columns."""
+    """Return the class labels, or the numbers of the columns."""
     if np.ndim(Y) == 1:
         names: list[Any] = np.unique(
             np.concatenate([np.asarray(Y), np.asarray(decisions)])

@@ -28,7 +28,7 @@ _MIRROR = str.maketrans("<>", "><")
 
 @dataclass(frozen=True)
 class PairedTest:
-    """System A against system B: how often only A was right, only B, and the P-value of that between equal systems."""
+    """System A against system B: how often only one was right, and the P-value of that."""
 
     wins: int
     losses: int
@@ -36,7 +36,7 @@ class PairedTest:
 
     @property
     def symbol(self) -> str:
-        """How a table shows it: ">>" or "<<" for P <= 0.01, ">" or "<" for P <= 0.05, "~" otherwise."""
+        """Symbol in tables: ">>" or "<<" for P <= 0.01, ">" or "<" for P <= 0.05, "~" otherwise."""
         return symbol(self.wins - self.losses, self.p_value)
 
     def to_dict(self) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class PairedTest:
 
 
 def symbol(difference: float, p_value: float) -> str:
-    """The symbol of a difference in a table."""
+    """Return the symbol of a difference in a table."""
     if p_value > 0.05 or difference == 0:
         return "~"
     sign = ">" if difference > 0 else "<"
@@ -55,7 +55,7 @@ def symbol(difference: float, p_value: float) -> str:
 def micro_sign_test(
     Y: Any, a: Any, b: Any, *, alternative: Alternative = "one-sided", labels: Classes = None
 ) -> PairedTest:
-    """The s-test of Yang and Liu: how often A is right among the decisions on which the systems differ.
+    """Test how often A is right where the systems decide differently (s-test of Yang and Liu).
 
     Examples
     --------
@@ -68,7 +68,7 @@ def micro_sign_test(
 def macro_sign_test(
     Y: Any, a: Any, b: Any, *, alternative: Alternative = "one-sided", labels: Classes = None
 ) -> PairedTest:
-    """The S-test of Yang and Liu: how often A has the higher F1 among the categories on which they differ.
+    """Test how often A has the higher F1 of a category (S-test of Yang and Liu).
 
     Examples
     --------
@@ -90,7 +90,9 @@ def mcnemar_test(
     exact: bool = True,
     labels: Classes = None,
 ) -> PairedTest:
-    """McNemar's two-sided test of the documents, or decisions, that one system gets right and the other wrong.
+    """Test the documents or decisions that one system gets right and the other wrong.
+
+    This is McNemar's two-sided test.
 
     Parameters
     ----------
@@ -149,7 +151,7 @@ class SignificanceTable:
     correction: Correction | None
 
     def symbols(self, row: str, column: str) -> tuple[str, str]:
-        """What the s-test and the S-test say of one system against another."""
+        """Return what the s-test and the S-test say of one system against another."""
         if row == column:
             return "", ""
         if (row, column) in self.micro:
@@ -158,7 +160,7 @@ class SignificanceTable:
         return s.translate(_MIRROR), S.translate(_MIRROR)
 
     def render(self) -> str:
-        """The table as text, "s-test / S-test" in each cell."""
+        """Return the table as text, "s-test / S-test" in each cell."""
         cells = [["", *self.systems]]
         for row in self.systems:
             pairs = [self.symbols(row, column) for column in self.systems]
@@ -219,7 +221,8 @@ def significance_table(
         for a, b in pairs
     }
     if correction == "holm":
-        micro, macro = _corrected(micro), _corrected(macro)
+        micro = _corrected(micro)
+        macro = _corrected(macro)
     return SignificanceTable(tuple(systems), micro, macro, correction)
 
 

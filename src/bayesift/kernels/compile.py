@@ -1,4 +1,6 @@
-"""Compiles kernels on their first call and caches them on disk, by a digest of these sources, Numba and Python.
+"""Compile kernels on their first call and cache them on disk.
+
+The cache is named by a digest of these sources, Numba and Python.
 
 Importing a kernel imports no compiler: commands that call none, and small inputs that need none,
 never load Numba. A cached kernel does not notice a change in a kernel it calls; a new folder does.
@@ -38,12 +40,18 @@ def kernel(function: Kernel) -> Kernel:
 
 
 def vectorised(function: Kernel) -> Kernel:
-    """As `kernel`, but division by 0 gives infinity, not an exception: a loop of divisions becomes vector code."""
+    """Compile as `kernel`, but division by 0 gives infinity, not an exception.
+
+    A loop of divisions becomes vector code.
+    """
     return cast(Kernel, _LazyKernel(function, cached=True, error_model="numpy"))
 
 
 def tight(function: Kernel) -> Kernel:
-    """As `vectorised`, with fused products and sums: their order stays, a product is not rounded before its sum."""
+    """Compile as `vectorised`, with fused products and sums.
+
+    Their order stays, but a product is not rounded before its sum.
+    """
     return cast(
         Kernel, _LazyKernel(function, cached=True, error_model="numpy", fastmath={"contract"})
     )
@@ -72,7 +80,7 @@ def inlined_in_any_order(function: Kernel) -> Kernel:
 
 
 def intrinsic(generator: Kernel) -> Kernel:
-    """A function whose machine code `generator` writes, for kernels to call.
+    """Make a function for kernels whose machine code `generator` writes.
 
     See `numba.extending.intrinsic`.
     """
@@ -180,7 +188,7 @@ def _cache_class() -> Any:
 
 @cache
 def cache_folder() -> str | None:
-    """The folder of this process."""
+    """Return the folder of this process."""
     return _cache_folder()
 
 

@@ -23,14 +23,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.words import trailing_zeros
 
 _ONE = np.uint64(1)
 SMALL = 1 << 18  # tokens or entries up to which NumPy counts, unless the kernel is compiled
-_TINY = 1 << 10  # tokens or entries up to which NumPy is as quick
+_TINY_INPUT = 1 << 10  # tokens or entries up to which NumPy is as quick
 _SMALL_TABLE = 1 << 22  # categories x terms up to which NumPy sums
 _MOST_TOKENS = 2**31 - 1
 _SCAN_SHARE = (
@@ -39,12 +39,15 @@ _SCAN_SHARE = (
 
 
 def _pays(compiled: Any, size: int) -> bool:
-    """Whether a kernel is worth calling: the input is large, or the kernel is compiled and the input not tiny."""
-    return size > SMALL or (size > _TINY and compiled.is_ready)
+    """Tell whether a kernel is worth calling.
+
+    The input is large, or the kernel is compiled and the input not tiny.
+    """
+    return size > SMALL or (size > _TINY_INPUT and compiled.is_ready)
 
 
 def count_terms(
-    terms: Array, ends: Array, n_terms: int
+    terms: IntArray, ends: IntArray, n_terms: int
 ) -> tuple[Array, Array, Array, Array, Array]:
     """Rows with terms by first appearance, and documents and tokens of each term.
 
@@ -66,7 +69,7 @@ def count_terms(
 
 
 def _count_few_terms(
-    terms: Array, ends: Array, n_terms: int
+    terms: IntArray, ends: IntArray, n_terms: int
 ) -> tuple[Array, Array, Array, Array, Array]:
     kept = np.flatnonzero(terms >= 0)
     terms, owners = terms[kept].astype(np.int64), _owners(ends)[kept]
@@ -91,22 +94,24 @@ def _count_few_terms(
     )
 
 
-def _owners(ends: Array) -> Array:
-    """The document of each token."""
+def _owners(ends: IntArray) -> Array:
+    """Return the document of each token."""
     return np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
 
 
 @kernel
 def _count_terms(
-    terms: Array,
-    ends: Array,
-    indptr: Array,
-    indices: Array,
+    terms: IntArray,
+    ends: IntArray,
+    indptr: IntArray,
+    indices: IntArray,
     values: Array,
     counts: Array,
     totals: Array,
 ) -> None:
-    """Count document by document in `counts`, zeros before and after, whose last place is that of the term -1.
+    """Count document by document in `counts`, whose last entry is that of the term -1.
+
+    All are zeros before and after.
 
     No branch asks whether a token is the first of its term: about half are, which cannot be
     predicted.
@@ -130,13 +135,13 @@ def _count_terms(
 
 
 @kernel
-def renumber(tokens: Array, numbers: Array) -> None:
+def renumber(tokens: IntArray, numbers: IntArray) -> None:
     """Replace each token by its number, in place."""
     for i in range(len(tokens)):
         tokens[i] = numbers[np.uint32(tokens[i])]
 
 
-def kept_per_row(indptr: Array, indices: Array, column_of: Array) -> Array:
+def kept_per_row(indptr: IntArray, indices: IntArray, column_of: IntArray) -> Array:
     """How many entries of each row have a column (-1: none)."""
     if column_of.min(initial=0) >= 0:
         return np.diff(indptr)
@@ -149,19 +154,19 @@ def kept_per_row(indptr: Array, indices: Array, column_of: Array) -> Array:
 
 
 @kernel
-def _kept_per_row(indptr: Array, indices: Array, column_of: Array, kept: Array) -> None:
+def _kept_per_row(indptr: IntArray, indices: IntArray, column_of: IntArray, kept: IntArray) -> None:
     for row in range(len(kept)):
         for i in range(indptr[row], indptr[row + 1]):
             kept[row] += int(column_of[indices[i]] >= 0)
 
 
 def order_rows(
-    indptr: Array,
-    indices: Array,
+    indptr: IntArray,
+    indices: IntArray,
     values: Array,
-    column_of: Array,
-    row_begins: Array,
-    out_indices: Array,
+    column_of: IntArray,
+    row_begins: IntArray,
+    out_indices: IntArray,
     out_values: Array,
 ) -> None:
     """Write rows sorted by new columns, -1 for those left out, from row_begins on.
@@ -193,19 +198,19 @@ class BitTree(NamedTuple):
     with one in `middle`.
     """
 
-    low: Array
-    middle: Array
-    high: Array
+    low: IntArray
+    middle: IntArray
+    high: IntArray
 
 
 @kernel
 def _order_rows(
-    indptr: Array,
-    indices: Array,
+    indptr: IntArray,
+    indices: IntArray,
     values: Array,
-    column_of: Array,
-    row_begins: Array,
-    out_indices: Array,
+    column_of: IntArray,
+    row_begins: IntArray,
+    out_indices: IntArray,
     out_values: Array,
     counts: Array,
     bits: BitTree,
@@ -248,7 +253,7 @@ def _set_bit(bits: Array, place: int) -> None:
 
 
 def number_pairs(left: Array, right: Array) -> tuple[Array, Array, Array]:
-    """Number distinct pairs by first appearance, -1 where an entry is negative.
+    """Assign numbers to distinct pairs by first appearance, -1 where an entry is negative.
 
     Also left and right of each pair.
     """
@@ -299,7 +304,7 @@ def _number_pairs(left: Array, right: Array) -> tuple[Array, Array, Array]:
 
 
 @kernel
-def _pair_slot(slots: Array, pairs: Array, pair: int) -> int:
+def _pair_slot(slots: IntArray, pairs: Array, pair: int) -> int:
     mask = len(slots) - 1
     slot = np.int64((np.uint64(pair) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
     while slots[slot] >= 0 and pairs[slots[slot]] != pair:
@@ -307,8 +312,8 @@ def _pair_slot(slots: Array, pairs: Array, pair: int) -> int:
     return slot
 
 
-def next_in_document(tokens: Array, ends: Array, distance: int) -> Array:
-    """The token `distance` places on in the same document, -1 where there is none."""
+def next_in_document(tokens: IntArray, ends: IntArray, distance: int) -> Array:
+    """Return the token `distance` positions on in the same document, -1 beyond its end."""
     following = np.full(len(tokens), -1, dtype=np.int32)
     following[: max(len(tokens) - distance, 0)] = tokens[distance:]
     lengths = np.diff(ends, prepend=0)
@@ -317,8 +322,8 @@ def next_in_document(tokens: Array, ends: Array, distance: int) -> Array:
     return following
 
 
-def interleave(streams: Array, ends: Array) -> tuple[Array, Array]:
-    """One stream of the non-negative entries of several that share document ends, document by document."""
+def interleave(streams: Array, ends: IntArray) -> tuple[Array, Array]:
+    """Join the non-negative entries of several streams, document by document."""
     if _pays(_interleave, streams.size):
         return _interleave(streams, ends)
     stream, token = np.nonzero(streams >= 0)
@@ -329,7 +334,7 @@ def interleave(streams: Array, ends: Array) -> tuple[Array, Array]:
 
 
 @kernel
-def _interleave(streams: Array, ends: Array) -> tuple[Array, Array]:
+def _interleave(streams: Array, ends: IntArray) -> tuple[Array, Array]:
     merged = np.empty(streams.size, dtype=np.int32)
     merged_ends = np.empty(len(ends), dtype=np.int64)
     n, begin = 0, 0
@@ -346,12 +351,12 @@ def _interleave(streams: Array, ends: Array) -> tuple[Array, Array]:
 
 def sum_by_category(
     x: tuple[Array, Array, Array],
-    weights: Array,
+    weights: FloatArray,
     y: tuple[Array, Array],
     n_terms: int,
     earlier: tuple[Array, Array, Array, Array] | None = None,
 ) -> tuple[Array, Array, Array, Array]:
-    """Compressed rows (indptr, indices, sums, documents) of categories x terms, with sorted columns."""
+    """Return compressed rows (indptr, indices, sums, documents) of categories x terms."""
     x_indptr, y_indptr = x[0], y[0]
     n_categories = len(y_indptr) - 1
     if earlier is None:
@@ -387,7 +392,7 @@ def sum_by_category(
 
 def _sum_few_by_category(
     x: tuple[Array, Array, Array],
-    weights: Array,
+    weights: FloatArray,
     y: tuple[Array, Array],
     n_terms: int,
     earlier: tuple[Array, Array, Array, Array],
@@ -421,11 +426,11 @@ def _sum_few_by_category(
 
 
 def sum_by_term(
-    x_indptr: Array,
-    x_indices: Array,
+    x_indptr: IntArray,
+    x_indices: IntArray,
     x_values: Array,
-    weights: Array,
-    sums: Array,
+    weights: FloatArray,
+    sums: FloatArray,
     documents: Array,
 ) -> None:
     """Add the sums and document counts of every term to `sums` and `documents`."""
@@ -441,11 +446,11 @@ def sum_by_term(
 
 @kernel
 def _sum_by_term(
-    x_indptr: Array,
-    x_indices: Array,
+    x_indptr: IntArray,
+    x_indices: IntArray,
     x_values: Array,
-    weights: Array,
-    sums: Array,
+    weights: FloatArray,
+    sums: FloatArray,
     documents: Array,
 ) -> None:
     for d in range(len(x_indptr) - 1):
@@ -459,18 +464,18 @@ def _sum_by_term(
 class CategorySums(NamedTuple):
     """Sums and document counts of categories x terms, as compressed rows."""
 
-    indptr: Array
-    indices: Array
-    sums: Array
+    indptr: IntArray
+    indices: IntArray
+    sums: FloatArray
     documents: Array
 
 
 @kernel
 def _sum_by_category(
     x: Entries,
-    weights: Array,
-    y_indptr: Array,
-    y_documents: Array,
+    weights: FloatArray,
+    y_indptr: IntArray,
+    y_documents: IntArray,
     earlier: CategorySums,
     n_terms: int,
     found: CategorySums,

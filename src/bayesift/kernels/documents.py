@@ -1,7 +1,9 @@
-"""The data of the working-set solver: one category, its documents grouped by score, and the entries of a working set.
+"""The data of the working-set solver: a category, its documents and its working set.
+
+Documents are grouped by score.
 
 Documents none of whose terms has a weight have the score b and are merged into two groups, inside
-and outside the category. Every other document has a place of its own, assigned when one of its
+and outside the category. Every other document has its own position, assigned when one of its
 terms first enters a working set.
 """
 
@@ -12,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import kernel
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.likelihoods import LOGIT, derivative_at
@@ -20,7 +22,7 @@ from bayesift.kernels.linear import FREE, differentiate, differentiate_logit
 
 INSIDE, OUTSIDE = 0, 1
 RESIDUAL, CURVATURE = 0, 1
-_STEEP, _FAR = (
+_LONGEST_INTERCEPT_STEP, _LARGEST_INTERCEPT = (
     2.0,
     30.0,
 )  # the longest Newton step of an intercept, and the largest intercept that is stepped from
@@ -31,20 +33,20 @@ class Matrix(NamedTuple):
 
     columns: Entries
     rows: Entries
-    norms: Array
+    norms: FloatArray
 
 
 class Model(NamedTuple):
-    """One category: its documents, column sums by importance, and the posterior (`bayesift.kernels.linear`)."""
+    """One category: documents, column sums and posterior (`bayesift.kernels.linear`)."""
 
-    members: Array
-    importance: Array
-    sums: Array
-    terms: Array
+    members: IntArray
+    importance: FloatArray
+    sums: FloatArray
+    terms: IntArray
     link: int
-    parameters: Array
-    penalty: Array
-    intercept: Array
+    parameters: FloatArray
+    penalty: FloatArray
+    intercept: FloatArray
 
 
 class Documents(NamedTuple):
@@ -55,17 +57,17 @@ class Documents(NamedTuple):
     `totals`: the sums of residuals and of curvatures, as of the last evaluation of all places.
     """
 
-    filled: Array
-    totals: Array
-    places: Array
-    numbers: Array
-    signs: Array
-    importance: Array
-    scores: Array
-    residuals: Array
-    curvatures: Array
-    likelihoods: Array
-    direction: Array
+    filled: IntArray
+    totals: FloatArray
+    places: IntArray
+    numbers: IntArray
+    signs: FloatArray
+    importance: FloatArray
+    scores: FloatArray
+    residuals: FloatArray
+    curvatures: FloatArray
+    likelihoods: FloatArray
+    direction: FloatArray
 
 
 def group_documents(model: Model, bias: float) -> Documents:
@@ -82,8 +84,8 @@ def group_documents(model: Model, bias: float) -> Documents:
     )
 
 
-def separate_documents(model: Model, scores: Array) -> Documents:
-    """All documents at places of their own, with these scores."""
+def separate_documents(model: Model, scores: FloatArray) -> Documents:
+    """Give each document its own position, with these scores."""
     documents = group_documents(model, 0.0)
     documents.signs[2:] = documents.signs[documents.places]
     documents.importance[:2], documents.importance[2:] = 0.0, model.importance
@@ -94,28 +96,29 @@ def separate_documents(model: Model, scores: Array) -> Documents:
     return documents
 
 
-def assign_places(matrix: Matrix, model: Model, documents: Documents, chosen: Array) -> None:
+def assign_places(matrix: Matrix, model: Model, documents: Documents, chosen: IntArray) -> None:
     """Assign places to the documents of these terms."""
     if documents.filled[0] == len(documents.numbers):
         return
     _assign_places(
-        matrix.columns.indptr, matrix.columns.indices, chosen, model.importance, documents.filled, documents.places, documents.numbers,
+        matrix.columns.indptr, matrix.columns.indices, chosen, model.importance, documents.filled,
+        documents.places, documents.numbers,
         documents.signs, documents.importance, documents.scores,
     )  # fmt: skip
 
 
 @kernel
 def _assign_places(
-    indptr: Array,
-    indices: Array,
-    chosen: Array,
-    weights: Array,
-    filled: Array,
-    places: Array,
-    numbers: Array,
-    signs: Array,
-    importance: Array,
-    scores: Array,
+    indptr: IntArray,
+    indices: IntArray,
+    chosen: IntArray,
+    weights: FloatArray,
+    filled: IntArray,
+    places: IntArray,
+    numbers: IntArray,
+    signs: FloatArray,
+    importance: FloatArray,
+    scores: FloatArray,
 ) -> None:
     """Places follow the order of the documents, for the sake of the cache.
 
@@ -143,13 +146,13 @@ def _assign_places(
 
 @kernel
 def add_scores(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    chosen: Array,
-    weights: Array,
-    places: Array,
-    scores: Array,
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    chosen: IntArray,
+    weights: FloatArray,
+    places: IntArray,
+    scores: FloatArray,
 ) -> None:
     """Add the contributions of these terms to the scores of their documents, which have places."""
     for column in range(len(chosen)):
@@ -179,7 +182,7 @@ def evaluate_moved(model: Model, documents: Documents, known: int, cautious: boo
 
 
 def _evaluate(
-    model: Model, documents: Documents, places: slice, totals: Array, cautious: bool
+    model: Model, documents: Documents, places: slice, totals: FloatArray, cautious: bool
 ) -> float:
     given = documents.signs[places], documents.importance[places], documents.scores[places]
     written = documents.residuals[places], documents.curvatures[places]
@@ -197,13 +200,13 @@ def intercept_neg_gradient(model: Model, documents: Documents, bias: float) -> f
 
 
 def intercept_curvature(model: Model, documents: Documents) -> float:
-    """The second derivative of the objective by the intercept; 0 if it is fixed."""
+    """Return the second derivative of the objective by the intercept; 0 if it is fixed."""
     free, precision, _ = model.intercept.tolist()
     return float(documents.totals[CURVATURE]) + precision if free else 0.0
 
 
 def optimise_intercept(
-    model: Model, documents: Documents, bias: Array, goal: float, steps: int, cautious: bool
+    model: Model, documents: Documents, bias: FloatArray, goal: float, steps: int, cautious: bool
 ) -> float:
     """Newton steps of the intercept alone, until its gradient is at most the goal.
 
@@ -213,10 +216,14 @@ def optimise_intercept(
     loss = evaluate(model, documents, cautious)
     for _ in range(steps if model.intercept[FREE] else 0):
         neg_gradient = intercept_neg_gradient(model, documents, float(bias[0]))
-        if abs(neg_gradient) <= goal or abs(bias[0]) > _FAR:
+        if abs(neg_gradient) <= goal or abs(bias[0]) > _LARGEST_INTERCEPT:
             break
         curvature = intercept_curvature(model, documents)
-        step = min(max(neg_gradient / curvature, -_STEEP), _STEEP) if curvature > 0.0 else 0.0
+        step = (
+            min(max(neg_gradient / curvature, -_LONGEST_INTERCEPT_STEP), _LONGEST_INTERCEPT_STEP)
+            if curvature > 0.0
+            else 0.0
+        )
         bias[0] += step
         documents.scores[:n] += step
         loss = evaluate(model, documents, cautious)
@@ -224,13 +231,13 @@ def optimise_intercept(
 
 
 def intercept_penalty(model: Model, bias: float) -> float:
-    """The cost Q of the intercept."""
+    """Return the cost Q of the intercept."""
     _, precision, centre = model.intercept.tolist()
     return float(0.5 * precision * (bias - centre) ** 2)
 
 
 def group_residuals(model: Model, documents: Documents) -> Array:
-    """The residual of a document of importance 1 in each group, inside the category and outside."""
+    """Return the residual of a document of importance 1 in each group."""
     inside, outside = documents.scores[:2].tolist()
     if model.link == LOGIT:
         return np.array(
@@ -246,25 +253,27 @@ def group_residuals(model: Model, documents: Documents) -> Array:
 
 
 class WorkingSet(NamedTuple):
-    """Columns and rows (counted until `arrange_rows` fills them) of the terms `chosen`, documents by their places.
+    """Columns and rows of the terms `chosen`, documents by their positions.
+
+    Rows are counted until `arrange_rows` fills them.
 
     The vectors are minus the gradient of the likelihood part, the step, and X_W' h (sums).
     """
 
-    chosen: Array
-    starts: Array
-    places: Array
-    values: Array
-    row_starts: Array
-    row_columns: Array
-    row_values: Array
-    neg_gradient: Array
-    step: Array
-    sums: Array
+    chosen: IntArray
+    starts: IntArray
+    places: IntArray
+    values: FloatArray
+    row_starts: IntArray
+    row_columns: IntArray
+    row_values: FloatArray
+    neg_gradient: FloatArray
+    step: FloatArray
+    sums: FloatArray
 
 
-def working_set(matrix: Matrix, documents: Documents, chosen: Array) -> WorkingSet:
-    """The entries of a set of terms; their documents have places."""
+def working_set(matrix: Matrix, documents: Documents, chosen: IntArray) -> WorkingSet:
+    """Return the entries of a set of terms whose documents have positions."""
     size, starts = len(chosen), np.zeros(len(chosen) + 1, dtype=np.int64)
     np.cumsum(matrix.columns.indptr[chosen + 1] - matrix.columns.indptr[chosen], out=starts[1:])
     entries = int(starts[-1])
@@ -287,15 +296,15 @@ def working_set(matrix: Matrix, documents: Documents, chosen: Array) -> WorkingS
 
 @kernel
 def _copy_columns(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    chosen: Array,
-    places_of: Array,
-    starts: Array,
-    places: Array,
-    values: Array,
-    row_counts: Array,
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    chosen: IntArray,
+    places_of: IntArray,
+    starts: IntArray,
+    places: IntArray,
+    values: FloatArray,
+    row_counts: IntArray,
 ) -> None:
     """Write the entries of the chosen columns; counts those of each row, one place on."""
     for column in range(len(chosen)):
@@ -321,12 +330,12 @@ def arrange_rows(terms: WorkingSet) -> None:
 
 @kernel
 def _transpose(
-    starts: Array,
-    places: Array,
-    values: Array,
-    row_starts: Array,
-    row_columns: Array,
-    row_values: Array,
+    starts: IntArray,
+    places: IntArray,
+    values: FloatArray,
+    row_starts: IntArray,
+    row_columns: IntArray,
+    row_values: FloatArray,
 ) -> None:
     for i in range(len(row_starts) - 1):
         row_starts[i + 1] += row_starts[i]

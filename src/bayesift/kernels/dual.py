@@ -20,19 +20,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, kernel, tight
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.likelihoods import LOGIT, SQUARED_HINGE, parts
 from bayesift.kernels.linear import column_dot
 from bayesift.kernels.products import add_row_eight, add_row_four, row_times_eight, row_times_four
 
-_NEAR = 0.1  # a Newton step this short is the last one: its error is far below that of the other dual variables
-_STEPS = 60
+# A Newton step this short is the last one: its error is far below that of other variables.
+_LAST_STEP_LENGTH = 0.1
+_MOST_STEPS = 60
 
 
 @inlined
-def _derivatives(link: int, parameters: Array, t: float) -> tuple[float, float]:
+def _derivatives(link: int, parameters: FloatArray, t: float) -> tuple[float, float]:
     if link == LOGIT:
         small = math.exp(-abs(t))
         near = 1.0 / (1.0 + small)
@@ -46,19 +47,19 @@ def _derivatives(link: int, parameters: Array, t: float) -> tuple[float, float]:
 
 @kernel
 def _solve_dual(
-    link: int, parameters: Array, base: float, reach: float, counts: float, t: float
+    link: int, parameters: FloatArray, base: float, reach: float, counts: float, t: float
 ) -> float:
-    """The dual variable c derivative(t) at the margin t = base + reach c derivative(t), from a first guess of t."""
+    """Return the dual variable c derivative(t) at t = base + reach c derivative(t)."""
     if link == SQUARED_HINGE:
         return 2.0 * counts * max(1.0 - base, 0.0) / (1.0 + 2.0 * counts * reach)
     left, right = base, np.inf
     t = max(t, left)
-    for _ in range(_STEPS):
+    for _ in range(_MOST_STEPS):
         derivative, curvature = _derivatives(link, parameters, t)
         derivative, curvature = counts * derivative, counts * curvature
         step = (base + reach * derivative - t) / (1.0 + reach * curvature)
         dual = derivative - curvature * step
-        if abs(step) < _NEAR and dual >= 0.0:
+        if abs(step) < _LAST_STEP_LENGTH and dual >= 0.0:
             return dual
         if step > 0.0:
             left = t
@@ -78,29 +79,29 @@ class DualDocuments(NamedTuple):
 
     rows: Entries
     counts: Array
-    offsets: Array
-    reach: Array
+    offsets: FloatArray
+    reach: FloatArray
 
 
 class DualArrays(NamedTuple):
     """What a visit changes; `moves` gets squared changes; `sums`, one per category, is scratch."""
 
-    weights: Array
-    intercepts: Array
-    duals: Array
-    moves: Array
-    sums: Array
+    weights: FloatArray
+    intercepts: FloatArray
+    duals: FloatArray
+    moves: FloatArray
+    sums: FloatArray
 
 
 @tight
 def visit(
     documents: DualDocuments,
-    order: Array,
+    order: IntArray,
     link: int,
-    parameters: Array,
+    parameters: FloatArray,
     spread: float,
     variance: float,
-    least: Array,
+    least: FloatArray,
     model: DualArrays,
 ) -> None:
     """Update weights, intercepts and dual variables with the documents of `order`.
@@ -130,7 +131,7 @@ def visit(
             derivative, curvature = _derivatives(link, parameters, margin)
             step = far * (weight * derivative - before) / (1.0 + far * weight * curvature)
             after = weight * (derivative - curvature * step)
-            if hinge or abs(step) >= _NEAR or after < 0.0:
+            if hinge or abs(step) >= _LAST_STEP_LENGTH or after < 0.0:
                 after = _solve_dual(link, parameters, margin - far * before, far, weight, margin)
             change = after - before
             moves[i, c] = change * change
@@ -153,14 +154,24 @@ def visit(
 
 @inlined
 def _row_times_one(
-    first: int, last: int, indices: Array, data: Array, weights: Array, sums: Array
+    first: int,
+    last: int,
+    indices: IntArray,
+    data: FloatArray,
+    weights: FloatArray,
+    sums: FloatArray,
 ) -> None:
     sums[0] = column_dot(first, last, indices, data, weights[:, 0])
 
 
 @inlined
 def _add_row_one(
-    first: int, last: int, indices: Array, data: Array, sums: Array, weights: Array
+    first: int,
+    last: int,
+    indices: IntArray,
+    data: FloatArray,
+    sums: FloatArray,
+    weights: FloatArray,
 ) -> None:
     change, middle = sums[0], last - (last - first) % 4
     for k in range(
@@ -182,12 +193,12 @@ def _add_row_one(
 @kernel
 def best_intercepts(
     link: int,
-    parameters: Array,
+    parameters: FloatArray,
     counts: Array,
-    scores: Array,
+    scores: FloatArray,
     precision: float,
     centre: float,
-    intercepts: Array,
+    intercepts: FloatArray,
 ) -> None:
     """Move the intercept of each category to its best value for scores given without it.
 
@@ -195,7 +206,7 @@ def best_intercepts(
     """
     for c in range(len(intercepts)):
         left, right, best = -np.inf, np.inf, intercepts[c]
-        for _ in range(_STEPS):
+        for _ in range(_MOST_STEPS):
             neg_gradient, hessian = -precision * (best - centre), precision
             for i in range(len(scores)):
                 sign = 1.0 if counts[i, c] > 0.0 else -1.0

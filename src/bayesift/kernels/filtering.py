@@ -1,4 +1,6 @@
-"""Scanning a stream with one profile, and the likelihood-ratio test of every term after a judgement.
+"""Scanning of a stream with one profile, and likelihood-ratio tests of terms.
+
+Terms are tested after every judgement.
 
 A profile knows d weights with mean a and covariance C; `lookup[column]` is the weight of a column,
 or -1. With flip noise both questions about a document x depend on u = h / s only, h = a x, s^2 = x'
@@ -24,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.online_moments import FLIP, information_gain, moments
 
@@ -63,7 +65,9 @@ def _plogp(p: float) -> float:
 
 @kernel
 def decision_gain(kappa: float, u: float, v: float, correlation: float) -> float:
-    """Bits that the label of one document (flipped with probability kappa) tells about the sign of another's field.
+    """Return the bits that a label tells about the sign of another document's field.
+
+    The label is flipped with probability kappa.
 
     u and v are mean / standard deviation of the two fields: the mutual information of a 2 x 2
     table.
@@ -84,15 +88,15 @@ def decision_gain(kappa: float, u: float, v: float, correlation: float) -> float
 
 @inlined
 def _variance(
-    columns: Array,
-    values: Array,
+    columns: IntArray,
+    values: FloatArray,
     n: int,
-    covariance: Array,
-    pending: Array,
-    weights: Array,
+    covariance: FloatArray,
+    pending: FloatArray,
+    weights: FloatArray,
     count: int,
 ) -> float:
-    """The quadratic form of a document's known columns with the covariance and the pending updates."""
+    """Return the quadratic form of known columns with covariance and pending updates."""
     total = 0.0
     for a in range(n):
         row = covariance[columns[a]]
@@ -110,8 +114,8 @@ def _variance(
 
 
 @inlined
-def _expected_gain(kind: int, parameters: Array, h: float, variance: float) -> float:
-    """The information gain averaged over both labels."""
+def _expected_gain(kind: int, parameters: FloatArray, h: float, variance: float) -> float:
+    """Return the information gain averaged over both labels."""
     expected = 0.0
     for y in (-1.0, 1.0):
         probability = math.exp(moments(FLIP, parameters, y, h, variance)[0])
@@ -121,16 +125,16 @@ def _expected_gain(kind: int, parameters: Array, h: float, variance: float) -> f
 
 @inlined
 def _region_gain(
-    columns: Array,
-    values: Array,
+    columns: IntArray,
+    values: FloatArray,
     n: int,
     h: float,
     deviation: float,
     kappa: float,
-    region: Array,
-    ratios: Array,
+    region: FloatArray,
+    ratios: FloatArray,
 ) -> float:
-    """The mean of `decision_gain` over the documents of a region.
+    """Return the mean of `decision_gain` over the documents of a region.
 
     Region[r] = C r / s_r, ratios[r] = h_r / s_r.
     """
@@ -149,14 +153,14 @@ def _region_gain(
 def _known_part(
     first: int,
     last: int,
-    indices: Array,
-    data: Array,
-    lookup: Array,
+    indices: IntArray,
+    data: FloatArray,
+    lookup: IntArray,
     bias: float,
-    mean: Array,
-    deviations: Array,
-    columns: Array,
-    values: Array,
+    mean: FloatArray,
+    deviations: FloatArray,
+    columns: IntArray,
+    values: FloatArray,
 ) -> tuple[int, float, float, float]:
     """Write a document's known columns and values, bias first.
 
@@ -181,12 +185,12 @@ def _known_part(
 class ScannedPosterior(NamedTuple):
     """A full posterior (`bayesift.kernels.online_perceptron`) and the deviations of its weights."""
 
-    mean: Array
-    covariance: Array
-    pending: Array
-    weights: Array
-    clock: Array
-    deviations: Array
+    mean: FloatArray
+    covariance: FloatArray
+    pending: FloatArray
+    weights: FloatArray
+    clock: FloatArray
+    deviations: FloatArray
 
 
 class ScanRoom(NamedTuple):
@@ -197,27 +201,27 @@ class ScanRoom(NamedTuple):
     that about x itself.
     """
 
-    columns: Array
-    values: Array
+    columns: IntArray
+    values: FloatArray
     found: Array
-    region: Array
-    ratios: Array
+    region: FloatArray
+    ratios: FloatArray
 
 
 @kernel
 def scan(
     documents: tuple[Array, Array, Array],
     start: int,
-    lookup: Array,
+    lookup: IntArray,
     bias: float,
     posterior: ScannedPosterior,
     kind: int,
-    parameters: Array,
+    parameters: FloatArray,
     rule: Array,
-    draws: Array,
+    draws: FloatArray,
     room: ScanRoom,
 ) -> tuple[int, int]:
-    """The next document from row `start` on that is to be retrieved, and why.
+    """Find the next document from row `start` on that is to be retrieved, and why.
 
     (number of documents, 0) without one.
 
@@ -272,8 +276,8 @@ def informative_terms(
     irrelevant: Array,
     n_relevant: int,
     n_irrelevant: int,
-    lookup: Array,
-    powers: Array,
+    lookup: IntArray,
+    powers: FloatArray,
     cut: float,
 ) -> Array:
     """Columns without a weight whose -2 ln lambda (Dunning 1993) is above `cut`, in their order.
@@ -296,8 +300,8 @@ def informative_terms(
 
 
 @kernel
-def scale_rows(indptr: Array, data: Array) -> None:
-    """Scale each row to length one in place, summing in its order: the same bits whatever the other rows are."""
+def scale_rows(indptr: IntArray, data: FloatArray) -> None:
+    """Scale each row to length one in place, with the same bits whatever other rows are."""
     for i in range(len(indptr) - 1):
         total = 0.0
         for k in range(indptr[i], indptr[i + 1]):

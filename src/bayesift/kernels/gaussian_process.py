@@ -1,4 +1,4 @@
-"""Covariances of documents under a Gaussian process, and the sparse online Gaussian process of Csató & Opper.
+"""Covariances of documents, and the sparse online Gaussian process of Csató & Opper.
 
     LINEAR       x.x' + constant
     POLYNOMIAL   (x.x' + constant)^degree
@@ -25,7 +25,7 @@ the processes). With Q* and C* the columns of r without their diagonal q* and c*
 
     a -= a* Q*/q*;   C += c* Q*Q*'/q*^2 - (Q*C*' + C*Q*')/q*;   Q -= Q*Q*'/q*
 
-A replacing example takes the place of what it replaces. Both changes of C and Q are made in one
+A new example takes the index of the one that it replaces. Both changes of C and Q are made in one
 sweep, which also multiplies the new matrices by the next example's k: an example costs one pass
 over C and one over Q. Covariances of a block of documents with the basis vectors, then with the
 block itself, come as one matrix; `columns` says which of its columns each basis vector is.
@@ -38,7 +38,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, BoolArray, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.online_moments import moments
 
@@ -46,7 +46,7 @@ LINEAR, POLYNOMIAL, RBF = 0, 1, 2
 
 
 @kernel
-def squared_norms(indptr: Array, data: Array, norms: Array) -> None:
+def squared_norms(indptr: IntArray, data: FloatArray, norms: FloatArray) -> None:
     """Write |x|^2 of every row."""
     for i in range(len(norms)):
         total = 0.0
@@ -56,8 +56,8 @@ def squared_norms(indptr: Array, data: Array, norms: Array) -> None:
 
 
 @inlined
-def _covariance(code: int, parameters: Array, dot: float, left: float, right: float) -> float:
-    """The covariance of two documents by their product and squared norms."""
+def _covariance(code: int, parameters: FloatArray, dot: float, left: float, right: float) -> float:
+    """Return the covariance of two documents by their product and squared norms."""
     if code == RBF:
         return math.exp(-0.5 * max(left + right - 2.0 * dot, 0.0) / (parameters[1] * parameters[1]))
     value: float = dot + parameters[0]
@@ -68,7 +68,7 @@ def _covariance(code: int, parameters: Array, dot: float, left: float, right: fl
 
 @inlined
 def _same_row(
-    indices: Array, data: Array, first: int, n_first: int, second: int, n_second: int
+    indices: IntArray, data: FloatArray, first: int, n_first: int, second: int, n_second: int
 ) -> bool:
     if n_first != n_second:
         return False
@@ -81,17 +81,17 @@ def _same_row(
 @kernel
 def covariances(
     code: int,
-    parameters: Array,
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    norms: Array,
+    parameters: FloatArray,
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    norms: FloatArray,
     first: int,
     n_others: int,
     work: Array,
-    gram: Array,
+    gram: FloatArray,
 ) -> None:
-    """Write the covariances of rows first.. with rows 0 .. n_others, or (-1) with all rows before each.
+    """Write covariances of rows first.. with rows 0 .. n_others, or (-1) all rows before each.
 
     `work`, a zero for every column, is left so. Sums run in the order of columns: the same bits in
     any block.
@@ -115,7 +115,12 @@ def covariances(
 
 @kernel
 def add_to_equal(
-    indptr: Array, indices: Array, data: Array, first: int, amount: float, gram: Array
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    first: int,
+    amount: float,
+    gram: FloatArray,
 ) -> None:
     """Add an amount to the covariances of rows first.. with rows that are equal to them."""
     for i in range(gram.shape[0]):
@@ -133,7 +138,9 @@ def add_to_equal(
 
 
 @kernel
-def own_covariances(code: int, parameters: Array, norms: Array, diagonal: Array) -> None:
+def own_covariances(
+    code: int, parameters: FloatArray, norms: FloatArray, diagonal: FloatArray
+) -> None:
     """Write the covariance of every row with itself."""
     for i in range(len(norms)):
         diagonal[i] = _covariance(code, parameters, norms[i], norms[i], norms[i]) + parameters[2]
@@ -141,9 +148,9 @@ def own_covariances(code: int, parameters: Array, norms: Array, diagonal: Array)
 
 @kernel
 def take_rows(
-    indptr: Array, indices: Array, data: Array, rows: Array
+    indptr: IntArray, indices: IntArray, data: FloatArray, rows: Array
 ) -> tuple[Array, Array, Array]:
-    """The named rows of a sparse matrix, in that order."""
+    """Return the named rows of a sparse matrix, in that order."""
     chosen = np.zeros(len(rows) + 1, dtype=np.int64)
     for i in range(len(rows)):
         chosen[i + 1] = chosen[i] + indptr[rows[i] + 1] - indptr[rows[i]]
@@ -159,9 +166,9 @@ def take_rows(
 
 @kernel
 def keep_columns(
-    indptr: Array, indices: Array, data: Array, kept: Array
+    indptr: IntArray, indices: IntArray, data: FloatArray, kept: BoolArray
 ) -> tuple[Array, Array, Array]:
-    """The entries of a sparse matrix in the kept columns; the numbers of columns stay."""
+    """Return the entries of a sparse matrix in the kept columns; the numbers of columns stay."""
     starts = np.zeros(len(indptr), dtype=np.int64)
     for i in range(len(indptr) - 1):
         starts[i + 1] = starts[i]
@@ -180,12 +187,14 @@ def keep_columns(
 
 Triple = tuple[float, float, float]
 
-_FLOOR = 1e-12  # of a document's own covariance: the least variance that is not rounding
+_LEAST_VARIANCE_SHARE = (
+    1e-12  # of a document's own covariance: the least variance that is not rounding
+)
 
 
 @kernel
-def _multiply(matrix: Array, size: int, k: Array, product: Array) -> None:
-    """The product of a symmetric matrix and k."""
+def _multiply(matrix: Array, size: int, k: FloatArray, product: FloatArray) -> None:
+    """Write the product of a symmetric matrix and k."""
     product[:size] = 0.0
     for i in range(size):
         factor = k[i]
@@ -195,7 +204,7 @@ def _multiply(matrix: Array, size: int, k: Array, product: Array) -> None:
 
 @kernel
 def _sweep_one(
-    matrix: Array, size: int, left: Array, right: Array, k: Array, product: Array
+    matrix: Array, size: int, left: Array, right: Array, k: FloatArray, product: FloatArray
 ) -> None:
     """Add left right', then multiply by k."""
     product[:size] = 0.0
@@ -213,10 +222,10 @@ def _sweep_two(
     size: int,
     left: Array,
     right: Array,
-    left2: Array,
-    right2: Array,
-    k: Array,
-    product: Array,
+    left2: FloatArray,
+    right2: FloatArray,
+    k: FloatArray,
+    product: FloatArray,
 ) -> None:
     """Add left right' + left2 right2', then multiply by k."""
     product[:size] = 0.0
@@ -230,7 +239,14 @@ def _sweep_two(
 
 @kernel
 def _sweep_three(
-    matrix: Array, size: int, lefts: Array, s: Array, a: Array, b: Array, k: Array, product: Array
+    matrix: Array,
+    size: int,
+    lefts: FloatArray,
+    s: FloatArray,
+    a: Array,
+    b: Array,
+    k: FloatArray,
+    product: FloatArray,
 ) -> None:
     """Add lefts[0] s' + lefts[1] a' + lefts[2] b', then multiply by k."""
     product[:size] = 0.0
@@ -244,7 +260,7 @@ def _sweep_three(
 
 @kernel
 def _covariances_with_basis(
-    gram: Array, document: int, columns: Array, size: int, k: Array
+    gram: FloatArray, document: int, columns: IntArray, size: int, k: FloatArray
 ) -> None:
     """Write k of a document of the block; zeros after the last one."""
     for i in range(size):
@@ -253,9 +269,15 @@ def _covariances_with_basis(
 
 @kernel
 def _lowest_score(
-    alpha: Array, C: Array, Q: Array, size: int, s: Array, e: Array, moment: Triple
+    alpha: FloatArray,
+    C: FloatArray,
+    Q: FloatArray,
+    size: int,
+    s: FloatArray,
+    e: FloatArray,
+    moment: Triple,
 ) -> int:
-    """The basis vector whose deletion after appending costs least.
+    """Return the basis vector whose deletion after appending costs least.
 
     `size` stands for the appended one.
     """
@@ -270,8 +292,16 @@ def _lowest_score(
 
 
 @kernel
-def _append(alpha: Array, C: Array, Q: Array, place: int, size: int, s: Array, e: Array) -> None:
-    """An empty row and column for a new basis vector at `place`."""
+def _append(
+    alpha: FloatArray,
+    C: FloatArray,
+    Q: FloatArray,
+    place: int,
+    size: int,
+    s: FloatArray,
+    e: FloatArray,
+) -> None:
+    """Append an empty row and column for a new basis vector at `place`."""
     for i in range(size):
         C[i, place], C[place, i], Q[i, place], Q[place, i] = 0.0, 0.0, 0.0, 0.0
     alpha[place], s[place], e[place] = 0.0, 1.0, -1.0
@@ -279,17 +309,20 @@ def _append(alpha: Array, C: Array, Q: Array, place: int, size: int, s: Array, e
 
 @kernel
 def _deletion(
-    alpha: Array,
-    C: Array,
-    Q: Array,
+    alpha: FloatArray,
+    C: FloatArray,
+    Q: FloatArray,
     r: int,
     size: int,
-    s: Array,
-    e: Array,
+    s: FloatArray,
+    e: FloatArray,
     moment: Triple,
     d: Array,
 ) -> Triple:
-    """Columns r of Q and C after appending, for all but r itself and with the new vector in its place; a*, q*, c*."""
+    """Write columns r of Q and C after appending; returns a*, q*, c*.
+
+    The new vector takes the position of r.
+    """
     g, q, gamma = moment
     e_r, s_r = e[r], s[r]
     for i in range(size):
@@ -302,11 +335,17 @@ def _deletion(
 
 @kernel
 def _replace(
-    alpha: Array, C: Array, Q: Array, size: int, vectors: Array, heads: Triple, moment: Triple
+    alpha: FloatArray,
+    C: FloatArray,
+    Q: FloatArray,
+    size: int,
+    vectors: FloatArray,
+    heads: Triple,
+    moment: Triple,
 ) -> None:
     """Append and delete at once.
 
-    The new vector has taken the place of the deleted one in every vector.
+    The new vector has the index of the deleted one in every vector.
     """
     k, s, e, next_s, next_e = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
     a, b, lefts, left, left2 = vectors[5], vectors[6], vectors[7:10], vectors[10], vectors[11]
@@ -323,8 +362,10 @@ def _replace(
 
 
 @kernel
-def _extend(alpha: Array, C: Array, Q: Array, size: int, vectors: Array, moment: Triple) -> None:
-    """The appended update, after `_append`."""
+def _extend(
+    alpha: FloatArray, C: FloatArray, Q: FloatArray, size: int, vectors: FloatArray, moment: Triple
+) -> None:
+    """Make the appended update, after `_append`."""
     k, s, e, next_s, next_e = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
     left, left2 = vectors[10], vectors[11]
     g, q, gamma = moment
@@ -336,8 +377,10 @@ def _extend(alpha: Array, C: Array, Q: Array, size: int, vectors: Array, moment:
 
 
 @kernel
-def _project(alpha: Array, C: Array, Q: Array, size: int, vectors: Array, moment: Triple) -> None:
-    """The projected update; the basis stays."""
+def _project(
+    alpha: FloatArray, C: FloatArray, Q: FloatArray, size: int, vectors: FloatArray, moment: Triple
+) -> None:
+    """Make the projected update; the basis stays."""
     k, s, e, next_s, next_e, left = (
         vectors[0],
         vectors[1],
@@ -355,7 +398,7 @@ def _project(alpha: Array, C: Array, Q: Array, size: int, vectors: Array, moment
 
 
 @kernel
-def _field(alpha: Array, size: int, own: float, vectors: Array) -> Triple:
+def _field(alpha: FloatArray, size: int, own: float, vectors: FloatArray) -> Triple:
     """Mean and variance of the field of a document, and gamma.
 
     Rounding does not make a variance vanish.
@@ -366,7 +409,7 @@ def _field(alpha: Array, size: int, own: float, vectors: Array) -> Triple:
         mean += k[i] * alpha[i]
         explained += k[i] * s[i]
         spanned += k[i] * e[i]
-    return mean, max(own + explained, _FLOOR * own), own - spanned
+    return mean, max(own + explained, _LEAST_VARIANCE_SHARE * own), own - spanned
 
 
 class DocumentBlock(NamedTuple):
@@ -375,31 +418,31 @@ class DocumentBlock(NamedTuple):
     `log_evidences` gets the log evidence of every label before it is learned.
     """
 
-    gram: Array
-    diagonal: Array
+    gram: FloatArray
+    diagonal: FloatArray
     labels: Array
-    log_evidences: Array
+    log_evidences: FloatArray
 
 
 @kernel
 def learn_block(
     block: DocumentBlock,
-    columns: Array,
+    columns: IntArray,
     posterior: tuple[Array, Array, Array],
-    vectors: Array,
+    vectors: FloatArray,
     size: int,
     budget: int,
     tolerance: float,
     least_error: float,
     code: int,
-    parameters: Array,
+    parameters: FloatArray,
 ) -> int:
     """Update `posterior` (alpha, C, Q) and `columns` with the documents of a block in turn.
 
     Returns the basis size.
 
-    `vectors` is scratch. A document enters the basis when gamma is above `tolerance` times its own covariance and the error of
-    leaving it out, |gamma g|, is at least `least_error`.
+    `vectors` is scratch. A document enters the basis when gamma is above `tolerance` times its own
+    covariance and the error of leaving it out, |gamma g|, is at least `least_error`.
     """
     gram, diagonal, labels, log_evidences = block
     alpha, C, Q = posterior

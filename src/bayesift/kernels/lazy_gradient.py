@@ -1,4 +1,6 @@
-"""The negative gradient of all terms, kept nearly current for a fraction of the cost of a pass over the matrix.
+"""The negative gradient of all terms, kept nearly current.
+
+It takes a fraction of the cost of a pass over the matrix.
 
 `neg_gradient` is X' included exactly, where `included` is the residual of each document when it was
 last included. A group of documents (`bayesift.kernels.documents`) is updated by its column sums, a
@@ -14,13 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, BoolArray, FloatArray, IntArray
 from bayesift.kernels.compile import kernel
 from bayesift.kernels.documents import INSIDE, OUTSIDE, Documents, Matrix, Model, group_residuals
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.linear import L1, MODE, column_dot, penalty_of, violation
 
-_DOUBTFUL = (
+_DOUBTFUL_SHARE = (
     0.5  # of the largest violation: if more of it may be an error, the gradient is computed exactly
 )
 
@@ -35,12 +37,12 @@ class LazyGradient(NamedTuple):
     the last update.
     """
 
-    neg_gradient: Array
-    inside_sums: Array
-    included: Array
-    groups: Array
+    neg_gradient: FloatArray
+    inside_sums: FloatArray
+    included: FloatArray
+    groups: FloatArray
     known: Array
-    rho: Array
+    rho: FloatArray
 
 
 class Candidates(NamedTuple):
@@ -51,12 +53,12 @@ class Candidates(NamedTuple):
     `by_document` and `near`, one per term of the matrix, are scratch.
     """
 
-    unsettled: Array
-    neg_gradient: Array
+    unsettled: IntArray
+    neg_gradient: FloatArray
     found: Array
-    priority: Array
-    by_document: Array
-    near: Array
+    priority: FloatArray
+    by_document: FloatArray
+    near: BoolArray
 
 
 class Search(NamedTuple):
@@ -66,11 +68,11 @@ class Search(NamedTuple):
     """
 
     found: Array
-    priority: Array
+    priority: FloatArray
     moved: int
     worst: float
     cost: float
-    neg_gradient: Array
+    neg_gradient: FloatArray
 
 
 def empty_candidates(model: Model) -> Candidates:
@@ -84,7 +86,7 @@ def empty_candidates(model: Model) -> Candidates:
 
 
 def empty_gradient(matrix: Matrix, model: Model) -> LazyGradient:
-    """The gradient before any residual is included."""
+    """Return the gradient before any residual is included."""
     neg_gradient, inside_sums = np.zeros((2, len(model.sums)))
     _add_rows(*matrix.rows, model.members, model.importance, inside_sums)
     included = np.empty(len(model.importance) + 2)
@@ -95,7 +97,12 @@ def empty_gradient(matrix: Matrix, model: Model) -> LazyGradient:
 
 @kernel
 def _add_rows(
-    indptr: Array, indices: Array, data: Array, documents: Array, factors: Array, out: Array
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    documents: Array,
+    factors: FloatArray,
+    out: Array,
 ) -> None:
     for place in range(len(documents)):
         i = documents[place]
@@ -126,8 +133,8 @@ def _update(
     rows: Entries,
     documents: Documents,
     lazy: LazyGradient,
-    sums: Array,
-    shifts: Array,
+    sums: FloatArray,
+    shifts: FloatArray,
     threshold: float,
 ) -> float:
     """Include residuals in the gradient; returns the norm of the changes left out."""
@@ -156,10 +163,12 @@ def find_candidates(
     documents: Documents,
     lazy: LazyGradient,
     candidates: Candidates,
-    weights: Array,
+    weights: FloatArray,
     tolerance: float,
 ) -> Search:
-    """Find the terms off their mode or in violation, by a gradient that is up to date (`update_gradient`).
+    """Find the terms off their mode or in violation, by an up-to-date gradient.
+
+    See `update_gradient`.
 
     The gradient is approximate while the largest violation certainly is one, or certainly none
     above the tolerance, and exact otherwise.
@@ -182,7 +191,7 @@ def find_candidates(
     )
     size, moved, worst, norm, bound, cost = _find_violations(*given)
     of_all = lazy.neg_gradient
-    if rho * norm >= _DOUBTFUL * worst and bound > tolerance:
+    if rho * norm >= _DOUBTFUL_SHARE * worst and bound > tolerance:
         gradient[:] = exact_gradient(matrix, model, documents, unsettled, candidates.by_document)
         size, moved, worst, _, _, cost = _find_violations(*given)
         of_all = of_all.copy()
@@ -192,15 +201,15 @@ def find_candidates(
 
 @kernel
 def _unsettled_terms(
-    terms: Array,
-    norms: Array,
-    penalty: Array,
-    weights: Array,
-    neg_gradient: Array,
+    terms: IntArray,
+    norms: FloatArray,
+    penalty: FloatArray,
+    weights: FloatArray,
+    neg_gradient: FloatArray,
     rho: float,
-    near: Array,
-    unsettled: Array,
-    kept_gradient: Array,
+    near: BoolArray,
+    unsettled: IntArray,
+    kept_gradient: FloatArray,
 ) -> int:
     """Write the terms that are off their mode or may leave it, and their gradient.
 
@@ -221,9 +230,9 @@ def _unsettled_terms(
 
 
 def exact_gradient(
-    matrix: Matrix, model: Model, documents: Documents, terms: Array, by_document: Array
+    matrix: Matrix, model: Model, documents: Documents, terms: IntArray, by_document: FloatArray
 ) -> Array:
-    """The negative gradient of these terms; by_document is scratch."""
+    """Return the negative gradient of these terms; by_document is scratch."""
     _residuals_by_document(
         documents.places,
         documents.residuals,
@@ -238,7 +247,7 @@ def exact_gradient(
 
 @kernel
 def _residuals_by_document(
-    places: Array, residuals: Array, groups: Array, importance: Array, out: Array
+    places: IntArray, residuals: FloatArray, groups: FloatArray, importance: FloatArray, out: Array
 ) -> None:
     for i in range(len(out)):
         place = np.uint32(places[i])
@@ -249,7 +258,12 @@ def _residuals_by_document(
 
 @kernel
 def column_sums(
-    indptr: Array, indices: Array, data: Array, terms: Array, factors: Array, out: Array
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    terms: IntArray,
+    factors: FloatArray,
+    out: Array,
 ) -> None:
     """Write the products of these columns with the factors."""
     for place in range(len(terms)):
@@ -259,14 +273,14 @@ def column_sums(
 
 @kernel
 def _find_violations(
-    unsettled: Array,
-    norms: Array,
-    penalty: Array,
-    weights: Array,
-    neg_gradient: Array,
+    unsettled: IntArray,
+    norms: FloatArray,
+    penalty: FloatArray,
+    weights: FloatArray,
+    neg_gradient: FloatArray,
     rho: float,
     found: Array,
-    priority: Array,
+    priority: FloatArray,
 ) -> tuple[int, int, float, float, float, float]:
     """Write terms off their mode or in violation, and priorities.
 

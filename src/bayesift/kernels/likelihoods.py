@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray
 from bayesift.kernels.compile import inlined, kernel
 
 Triple = tuple[float, float, float]
@@ -31,8 +31,8 @@ LOGIT, PROBIT, LOG_F, SQUARED_HINGE = (
 )  # the last is a loss of margins, no likelihood; not in `parts`
 _SQRT_HALF = math.sqrt(0.5)
 _LOG_SQRT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
-_FAR = 3.0  # beyond it Mills' ratio comes from its continued fraction
-_TERMS = 70  # of that fraction, enough for full precision at _FAR
+_FRACTION_BEGINS = 3.0  # beyond it Mills' ratio comes from its continued fraction
+_FRACTION_TERMS = 70  # of that fraction, enough for full precision at _FRACTION_BEGINS
 _TINY = 1e-300
 
 
@@ -49,10 +49,10 @@ def logit_parts(t: float) -> Triple:
 @kernel
 def probit_parts(t: float) -> Triple:
     """Log-likelihood, derivative and curvature of the probit link."""
-    if t < -_FAR:
+    if t < -_FRACTION_BEGINS:
         x = -t
         excess = x
-        for k in range(_TERMS, 1, -1):  # r = x + 1/(x + 2/(x + ...))
+        for k in range(_FRACTION_TERMS, 1, -1):  # r = x + 1/(x + 2/(x + ...))
             excess = x + k / excess
         excess = 1.0 / excess
         derivative = x + excess
@@ -70,7 +70,7 @@ def probit_parts(t: float) -> Triple:
 
 @inlined
 def _beta_fraction(x: float, m: float) -> tuple[float, float]:
-    """The g and e = g - 1 of I_x(m, m) = x^m (1 - x)^m / (m B(m, m) g), x <= 1/2: DLMF 8.17.22 by modified Lentz."""
+    """Return g and e = g - 1 of I_x(m, m) = x^m (1 - x)^m / (m B(m, m) g), x <= 1/2."""
     first = -x * (2.0 * m) / (m + 1.0)
     value, upper, lower = 1.0, 1.0, 0.0
     for k in range(2, 100_000):
@@ -100,7 +100,7 @@ def _log_cosh(u: float) -> float:
 
 
 @kernel
-def log_f_parts(t: float, parameters: Array) -> Triple:
+def log_f_parts(t: float, parameters: FloatArray) -> Triple:
     """Log-likelihood, derivative and curvature of the log-F link."""
     m, c, log_beta = parameters[0], parameters[1], parameters[2]
     small = math.exp(-c * abs(t))
@@ -122,7 +122,7 @@ def log_f_parts(t: float, parameters: Array) -> Triple:
 
 
 @inlined
-def parts(link: int, parameters: Array, t: float) -> Triple:
+def parts(link: int, parameters: FloatArray, t: float) -> Triple:
     """Log-likelihood, derivative and curvature of any link."""
     if link == LOGIT:
         return logit_parts(t)
@@ -134,11 +134,11 @@ def parts(link: int, parameters: Array, t: float) -> Triple:
 @kernel
 def evaluate(
     link: int,
-    parameters: Array,
-    margins: Array,
-    logarithms: Array,
-    derivatives: Array,
-    curvatures: Array,
+    parameters: FloatArray,
+    margins: FloatArray,
+    logarithms: FloatArray,
+    derivatives: FloatArray,
+    curvatures: FloatArray,
 ) -> None:
     """Write log psi, its derivative and minus its second derivative of every margin."""
     for i in range(len(margins)):
@@ -146,6 +146,6 @@ def evaluate(
 
 
 @kernel
-def derivative_at(link: int, parameters: Array, margin: float) -> float:
-    """The derivative of the log-likelihood at one margin."""
+def derivative_at(link: int, parameters: FloatArray, margin: float) -> float:
+    """Return the derivative of the log-likelihood at one margin."""
     return parts(link, parameters, margin)[1]

@@ -1,18 +1,18 @@
-"""Parts of the posterior of a linear model, shared by its solvers. All modules use the names given here.
+"""Parts of the posterior of a linear model, shared by its solvers.
+
+All modules use the names given here.
 
     objective = - sum_i w_i log psi(y_i f_i) + sum_j P_j(beta_j) + Q(b),     f = X beta + b
-    P_j(beta) = l1_j |beta - mode_j| + l2_j / 2 (beta - mode_j)^2,           lower_j <= beta <=
-    upper_j
+    P_j(beta) = l1_j |beta - mode_j| + l2_j / 2 (beta - mode_j)^2,     lower_j <= beta <= upper_j
 
 y is -1 or +1; sums are over documents, never means. Every log-concave prior has this form;
 `penalty` holds its rows l1, l2, mode, lower and upper, one column per term. Q has the row
 `intercept` = (free, l2, mode): the intercept is free (1) or fixed (0), and its prior is flat (l2 =
 0) or normal.
 
-    residuals      one per document: w_i y_i psi'/psi, minus the derivative of the objective by its
-    score curvatures     one per document: minus the second derivative of its log-likelihood by its
-    score, times w_i neg_gradient   one per term: X' residuals, minus the derivative of the
-    likelihood part by its weight
+    residuals      one per document: w_i y_i psi'/psi, minus the derivative by its score
+    curvatures     one per document: minus the second derivative by its score, times w_i
+    neg_gradient   one per term: X' residuals, minus the derivative of the likelihood by its weight
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ import math
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, kernel, vectorised
 from bayesift.kernels.likelihoods import parts
 
 L1, L2, MODE, LOWER, UPPER = 0, 1, 2, 3, 4
 FREE, PRECISION, CENTRE = 0, 1, 2
-_FAR = 708.0  # exp(-708) is the smallest power that is not denormal
-_BLOCK = 256  # documents that share a logarithm
+_LARGEST_EXPONENT = 708.0  # exp(-708) is the smallest power that is not denormal
+_BLOCK_DOCUMENTS = 256  # documents that share a logarithm
 
 
 @inlined
-def penalty_of(penalty: Array, j: int, weight: float) -> float:
+def penalty_of(penalty: FloatArray, j: int, weight: float) -> float:
     """P_j of a weight within its bounds."""
     distance = weight - penalty[MODE, j]
     cost: float = penalty[L1, j] * abs(distance) + 0.5 * penalty[L2, j] * distance * distance
@@ -40,8 +40,8 @@ def penalty_of(penalty: Array, j: int, weight: float) -> float:
 
 
 @inlined
-def violation(penalty: Array, j: int, weight: float, neg_gradient: float) -> float:
-    """The size of the smallest subgradient of the objective by one weight; 0 at the optimum."""
+def violation(penalty: FloatArray, j: int, weight: float, neg_gradient: float) -> float:
+    """Return the size of the smallest subgradient of the objective by one weight."""
     distance = weight - penalty[MODE, j]
     gradient = penalty[L2, j] * distance - neg_gradient
     if distance > 0.0:
@@ -62,9 +62,9 @@ def violation(penalty: Array, j: int, weight: float, neg_gradient: float) -> flo
 
 @inlined
 def best_weight(
-    penalty: Array, j: int, weight: float, neg_gradient: float, curvature: float
+    penalty: FloatArray, j: int, weight: float, neg_gradient: float, curvature: float
 ) -> float:
-    """The weight that minimises curvature / 2 (x - weight)^2 - neg_gradient (x - weight) + P_j(x)."""
+    """Return the weight that minimises a quadratic function plus its penalty."""
     centre = curvature * (weight - penalty[MODE, j]) + neg_gradient
     size = abs(centre) - penalty[L1, j]
     distance = 0.0
@@ -75,8 +75,10 @@ def best_weight(
 
 
 @inlined
-def column_dot(start: int, stop: int, indices: Array, data: Array, values: Array) -> float:
-    """The sum over the entries of a column.
+def column_dot(
+    start: int, stop: int, indices: IntArray, data: FloatArray, values: FloatArray
+) -> float:
+    """Return the sum over the entries of a column.
 
     Four sums at once, so that none waits for the last addition.
     """
@@ -95,15 +97,15 @@ def column_dot(start: int, stop: int, indices: Array, data: Array, values: Array
 @kernel
 def differentiate(
     link: int,
-    parameters: Array,
-    signs: Array,
-    importance: Array,
-    scores: Array,
-    residuals: Array,
-    curvatures: Array,
-    totals: Array,
+    parameters: FloatArray,
+    signs: FloatArray,
+    importance: FloatArray,
+    scores: FloatArray,
+    residuals: FloatArray,
+    curvatures: FloatArray,
+    totals: FloatArray,
 ) -> float:
-    """Write the residual and the curvature of every document under any link, and their sums (`totals`).
+    """Write residual and curvature of every document under any link, and their sums.
 
     Returns minus the log-likelihood.
     """
@@ -139,19 +141,18 @@ def _exponential(x: float) -> float:
         )
     )
     bits = (np.float64(shifted).view(np.int64) + 1023) << 52
-    scaled: float = power * np.int64(bits).view(np.float64)
-    return scaled
+    return power * np.int64(bits).view(np.float64)
 
 
 @vectorised
 def differentiate_logit(
-    signs: Array,
-    importance: Array,
-    scores: Array,
-    residuals: Array,
-    curvatures: Array,
-    likelihoods: Array,
-    totals: Array,
+    signs: FloatArray,
+    importance: FloatArray,
+    scores: FloatArray,
+    residuals: FloatArray,
+    curvatures: FloatArray,
+    likelihoods: FloatArray,
+    totals: FloatArray,
     cautious: bool,
 ) -> float:
     """`differentiate` for the logit link.
@@ -166,7 +167,7 @@ def differentiate_logit(
     for i in range(len(scores)):
         t = signs[i] * scores[i]
         size = abs(t)
-        small = _exponential(max(-size, -_FAR))
+        small = _exponential(max(-size, -_LARGEST_EXPONENT))
         near = 1.0 / (1.0 + small)
         far = small * near
         bound = (near - far) / (2.0 * max(size, 0.1))
@@ -174,9 +175,9 @@ def differentiate_logit(
         residuals[i] = importance[i] * signs[i] * (far if t > 0.0 else near)
         curvatures[i] = importance[i] * (bound if t < edge else near * far)
     loss, residual, curvature = 0.0, 0.0, 0.0
-    for first in range(0, len(scores), _BLOCK):
+    for first in range(0, len(scores), _BLOCK_DOCUMENTS):
         product, below = 1.0, 0.0
-        for i in range(first, min(first + _BLOCK, len(scores))):
+        for i in range(first, min(first + _BLOCK_DOCUMENTS, len(scores))):
             residual += residuals[i]
             curvature += curvatures[i]
             below += importance[i] * min(signs[i] * scores[i], 0.0)
@@ -189,8 +190,8 @@ def differentiate_logit(
     return loss
 
 
-def squared_lengths(indptr: Array, data: Array) -> Array:
-    """The squared lengths of the rows of a matrix by rows, or of its columns by columns.
+def squared_lengths(indptr: IntArray, data: FloatArray) -> Array:
+    """Return the squared lengths of the rows of a matrix by rows, or of its columns.
 
     No copy is made.
     """
@@ -200,7 +201,7 @@ def squared_lengths(indptr: Array, data: Array) -> Array:
 
 
 @kernel
-def _sum_squares(indptr: Array, data: Array, out: Array) -> None:
+def _sum_squares(indptr: IntArray, data: FloatArray, out: Array) -> None:
     for i in range(len(out)):
         total = 0.0
         for k in range(indptr[i], indptr[i + 1]):

@@ -1,4 +1,6 @@
-"""Newton steps on a working set of terms: the quadratic model of the likelihood plus the exact penalty, minimised.
+"""Newton steps on a working set of terms.
+
+The quadratic model of the likelihood plus the exact penalty is minimised.
 
 Coordinate descent minimises the model in one of two ways, and a line search follows. On the Gram
 matrix X_W' H X_W of the set, from which the intercept is eliminated, it costs the square of the
@@ -21,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import kernel
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.linear import L2, MODE, best_weight, column_dot, penalty_of, violation
@@ -31,8 +33,8 @@ _PASSES, _SHORT_PASSES = 20, 10  # over all weights, and after each over those o
 _SHORT_COLUMN_PASSES = 6  # the same along columns
 
 
-def least_curvature(curvatures: Array, share: float) -> float:
-    """The curvature below which documents hold this share of the total at most."""
+def least_curvature(curvatures: FloatArray, share: float) -> float:
+    """Return the curvature below which documents hold this share of the total at most."""
     ordered = np.sort(curvatures)
     sums = np.cumsum(ordered)
     return float(ordered[min(np.searchsorted(sums, share * sums[-1], side="right"), len(sums) - 1)])
@@ -40,13 +42,13 @@ def least_curvature(curvatures: Array, share: float) -> float:
 
 @kernel
 def gram(
-    row_starts: Array,
-    row_columns: Array,
-    row_values: Array,
-    curvatures: Array,
+    row_starts: IntArray,
+    row_columns: IntArray,
+    row_values: FloatArray,
+    curvatures: FloatArray,
     least: float,
     out: Array,
-    sums: Array,
+    sums: FloatArray,
 ) -> None:
     """Add the lower half of X_W' H X_W to out (its rows one after another), and X_W' h to sums.
 
@@ -70,7 +72,7 @@ def gram(
 
 
 @kernel
-def complete_gram(matrix: Array, sums: Array, total: float) -> None:
+def complete_gram(matrix: Array, sums: FloatArray, total: float) -> None:
     """Eliminate the intercept (if total > 0) and fill the upper half, tile by tile."""
     size, tile = len(sums), 32
     for first in range(0, size, tile):
@@ -85,14 +87,17 @@ def complete_gram(matrix: Array, sums: Array, total: float) -> None:
 @kernel
 def minimise_model(
     matrix: Array,
-    chosen: Array,
-    penalty: Array,
-    weights: Array,
-    step: Array,
-    neg_gradient: Array,
+    chosen: IntArray,
+    penalty: FloatArray,
+    weights: FloatArray,
+    step: FloatArray,
+    neg_gradient: FloatArray,
     goal: float,
 ) -> None:
-    """Coordinate descent on the quadratic model, with more passes over the weights off their mode than over all."""
+    """Minimise the quadratic model by coordinate descent.
+
+    More passes are made over the weights off their mode than over all.
+    """
     step[:] = 0.0
     for _ in range(_PASSES):
         for short in range(1 + _SHORT_PASSES):
@@ -117,13 +122,13 @@ def minimise_model(
 
 @kernel
 def move_scores(
-    starts: Array,
-    places: Array,
-    values: Array,
-    step: Array,
+    starts: IntArray,
+    places: IntArray,
+    values: FloatArray,
+    step: FloatArray,
     common: float,
-    direction: Array,
-    scores: Array,
+    direction: FloatArray,
+    scores: FloatArray,
 ) -> None:
     """Write the change of every score and add it to the scores; by columns."""
     direction[:] = common
@@ -138,14 +143,14 @@ def move_scores(
 
 @kernel
 def move_scores_by_rows(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    numbers: Array,
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    numbers: IntArray,
     steps: Array,
     common: float,
-    direction: Array,
-    scores: Array,
+    direction: FloatArray,
+    scores: FloatArray,
 ) -> None:
     """As `move_scores`, by rows of the whole matrix.
 
@@ -161,8 +166,10 @@ def move_scores_by_rows(
 
 
 @kernel
-def cost_change(chosen: Array, penalty: Array, weights: Array, step: Array, share: float) -> float:
-    """The change of the penalty for a share of the step."""
+def cost_change(
+    chosen: IntArray, penalty: FloatArray, weights: FloatArray, step: FloatArray, share: float
+) -> float:
+    """Return the change of the penalty for a share of the step."""
     change = 0.0
     for place in range(len(chosen)):
         j = chosen[place]
@@ -173,7 +180,9 @@ def cost_change(chosen: Array, penalty: Array, weights: Array, step: Array, shar
 
 
 @kernel
-def move_weights(chosen: Array, penalty: Array, weights: Array, step: Array, share: float) -> None:
+def move_weights(
+    chosen: IntArray, penalty: FloatArray, weights: FloatArray, step: FloatArray, share: float
+) -> None:
     """Take a share of the step; a weight that rounding alone keeps off its mode is at its mode."""
     for place in range(len(chosen)):
         j = chosen[place]
@@ -184,16 +193,16 @@ def move_weights(chosen: Array, penalty: Array, weights: Array, step: Array, sha
 
 @kernel
 def set_violation(
-    starts: Array,
-    places: Array,
-    values: Array,
-    residuals: Array,
-    chosen: Array,
-    penalty: Array,
-    weights: Array,
-    neg_gradient: Array,
+    starts: IntArray,
+    places: IntArray,
+    values: FloatArray,
+    residuals: FloatArray,
+    chosen: IntArray,
+    penalty: FloatArray,
+    weights: FloatArray,
+    neg_gradient: FloatArray,
 ) -> float:
-    """The largest violation within the set; writes its gradient X_W' residuals."""
+    """Write the gradient X_W' residuals; returns the largest violation within the set."""
     largest = 0.0
     for column in range(len(chosen)):
         gradient = column_dot(starts[column], starts[column + 1], places, values, residuals)
@@ -211,16 +220,16 @@ class WeighedColumns(NamedTuple):
     `sums`: h x.
     """
 
-    starts: Array
-    places: Array
-    scaled: Array
-    squares: Array
-    rest: Array
-    sums: Array
+    starts: IntArray
+    places: IntArray
+    scaled: FloatArray
+    squares: FloatArray
+    rest: FloatArray
+    sums: FloatArray
 
 
 class InterceptModel(NamedTuple):
-    """The curvature of the intercept, 0 if there is none, and minus its gradient."""
+    """The curvature of the intercept (0 without one), and minus its gradient."""
 
     total: float
     neg_gradient: float
@@ -228,7 +237,11 @@ class InterceptModel(NamedTuple):
 
 @kernel
 def weigh_columns(
-    columns: Entries, chosen: Array, curvatures: Array, slots: Array, weighed: WeighedColumns
+    columns: Entries,
+    chosen: IntArray,
+    curvatures: FloatArray,
+    slots: IntArray,
+    weighed: WeighedColumns,
 ) -> None:
     """Write Z by columns, the squares of its columns' norms, and X_W' h.
 
@@ -260,13 +273,13 @@ def weigh_columns(
 
 @kernel
 def minimise_by_columns(
-    chosen: Array,
+    chosen: IntArray,
     weighed: WeighedColumns,
-    neg_gradient: Array,
+    neg_gradient: FloatArray,
     intercept: InterceptModel,
-    penalty: Array,
-    weights: Array,
-    step: Array,
+    penalty: FloatArray,
+    weights: FloatArray,
+    step: FloatArray,
     moved: Array,
     goal: float,
     rounds: int,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, BoolArray, IntArray
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.words import COMPLEX, MARK, WORD, code_point
 
@@ -22,21 +22,21 @@ _BLANK = np.uint8(32)
 
 
 @inlined
-def _width(text: Array, i: int) -> int:
-    """Number of bytes of the character that begins at i."""
+def _width(text: IntArray, i: int) -> int:
+    """Return the number of bytes of the character that begins at i."""
     lead = text[i]
     return 1 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
 
 
 @inlined
 def _write_grams(
-    recent: Array,
+    recent: IntArray,
     units: int,
     shortest: int,
     longest: int,
     stop: int,
-    begins: Array,
-    stops: Array,
+    begins: IntArray,
+    stops: IntArray,
     n: int,
 ) -> int:
     """Write the n-grams that end with the last unit of a run; returns the number of spans."""
@@ -49,15 +49,15 @@ def _write_grams(
 
 @kernel
 def unspaced_spans(
-    folded: Array,
-    ends: Array,
-    kinds: Array,
-    longest: Array,
-    begins: Array,
-    stops: Array,
+    folded: IntArray,
+    ends: IntArray,
+    kinds: IntArray,
+    longest: IntArray,
+    begins: IntArray,
+    stops: IntArray,
     totals: Array,
     state: Array,
-    recent: Array,
+    recent: IntArray,
 ) -> int:
     """Words, and in runs of other kinds n-grams of 1 to longest[kind] units.
 
@@ -98,17 +98,19 @@ def unspaced_spans(
 
 @kernel
 def character_spans(
-    text: Array,
-    ends: Array,
+    text: IntArray,
+    ends: IntArray,
     by_word: bool,
     lengths: Array,
-    begins: Array,
-    stops: Array,
+    begins: IntArray,
+    stops: IntArray,
     totals: Array,
     state: Array,
-    recent: Array,
+    recent: IntArray,
 ) -> int:
-    """All n-grams of lengths[0] to lengths[1] characters of each document, or of each word with the blanks around it.
+    """Write the n-grams of lengths[0] to lengths[1] characters of documents, or of words.
+
+    A word has the blanks around it.
 
     A word that is shorter than lengths[0] with its blanks is one n-gram, as in scikit-learn.
     """
@@ -139,15 +141,17 @@ def character_spans(
 
 @kernel
 def fold_characters(
-    text: Array,
-    offsets: Array,
-    spaces: Array,
+    text: IntArray,
+    offsets: IntArray,
+    spaces: BoolArray,
     lower: bool,
     by_word: bool,
-    folded: Array,
-    ends: Array,
+    folded: IntArray,
+    ends: IntArray,
 ) -> None:
-    """Copy documents one after the other, ASCII letters lower-cased if `lower`, with runs of white space as one blank.
+    """Copy documents one after the other, with runs of white space as one blank.
+
+    ASCII letters are lower-cased if `lower`.
 
     A single space, tab, ... stays as it is. With `by_word` any white space is one blank, and one is
     before and after each document that has words.
@@ -180,13 +184,13 @@ def fold_characters(
 
 @inlined
 def _write_space(
-    text: Array,
+    text: IntArray,
     first: int,
     stop: int,
     run: int,
     by_word: bool,
     outside: bool,
-    folded: Array,
+    folded: IntArray,
     n: int,
 ) -> int:
     """Write the white space between two characters: as it is, as one blank, or nothing.

@@ -1,4 +1,6 @@
-"""Compression of a precision P + Y Y' to P + W W': Y = [W, sqrt(rho_k) x_k], W of r columns, x_k pending documents.
+"""Compression of a precision P + Y Y' to P + W W'.
+
+Y = [W, sqrt(rho_k) x_k], W of r columns, x_k pending documents.
 
 In the metric P^-1 the components of Y (Y' P^-1 Y = Q diag(l_p) Q', w = Y Q) are orthogonal, so that
 each lowers the variances on its own. The r leading ones stay as the new W; what the others took
@@ -19,12 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.compile import kernel, vectorised
 from bayesift.kernels.entries import Entries
 
-_BLOCK = 512  # weights whose factors are worked on together
-_LEAST = 1e-12  # share of a variance that a compression leaves at least
+_BLOCK_WEIGHTS = 512  # weights whose factors are worked on together
+_LEAST_VARIANCE_SHARE = 1e-12  # share of a variance that a compression leaves at least
 
 
 class LowRankArrays(NamedTuple):
@@ -33,12 +35,12 @@ class LowRankArrays(NamedTuple):
     `triangle` is L, `roots` the sqrt(rho_k) of pending documents, `coefficients` c and e_k.
     """
 
-    mean: Array
-    precision: Array
-    factors: Array
-    triangle: Array
-    roots: Array
-    coefficients: Array
+    mean: FloatArray
+    precision: FloatArray
+    factors: FloatArray
+    triangle: FloatArray
+    roots: FloatArray
+    coefficients: FloatArray
 
 
 @vectorised
@@ -54,22 +56,22 @@ def _add_products(target: Array, factor: float, left: Array, right: Array) -> No
 
 
 @vectorised
-def _add_ratios(target: Array, above: Array, below: Array) -> None:
+def _add_ratios(target: Array, above: FloatArray, below: FloatArray) -> None:
     for j in range(len(target)):
         target[j] += above[j] / below[j]
 
 
 @vectorised
-def _add_weighted(target: Array, left: Array, right: Array, precision: Array) -> None:
+def _add_weighted(target: Array, left: Array, right: Array, precision: FloatArray) -> None:
     for j in range(len(target)):
         target[j] += left[j] * right[j] / precision[j]
 
 
 @vectorised
-def _lower_variances(precision: Array, given: Array) -> None:
+def _lower_variances(precision: FloatArray, given: Array) -> None:
     """1 / P <- 1 / P - given / P^2."""
     for j in range(len(precision)):
-        precision[j] /= max(1.0 - given[j] / precision[j], _LEAST)
+        precision[j] /= max(1.0 - given[j] / precision[j], _LEAST_VARIANCE_SHARE)
 
 
 @kernel
@@ -80,7 +82,7 @@ def apply_pending_mean(
     indptr, indices, data = documents
     mean, precision, factors, _, _, coefficients = posterior
     rank = factors.shape[0]
-    _apply_factors(mean, precision, factors, coefficients, np.empty(_BLOCK))
+    _apply_factors(mean, precision, factors, coefficients, np.empty(_BLOCK_WEIGHTS))
     for b in range(count):
         for k in range(indptr[first + b], indptr[first + b + 1]):
             mean[indices[k]] += coefficients[rank + b] * data[k] / precision[indices[k]]
@@ -89,11 +91,15 @@ def apply_pending_mean(
 
 @vectorised
 def _apply_factors(
-    mean: Array, precision: Array, factors: Array, coefficients: Array, sums: Array
+    mean: FloatArray,
+    precision: FloatArray,
+    factors: FloatArray,
+    coefficients: FloatArray,
+    sums: FloatArray,
 ) -> None:
     """Mean += P^-1 W c."""
-    for start in range(0, len(mean), _BLOCK):
-        block = slice(start, min(start + _BLOCK, len(mean)))
+    for start in range(0, len(mean), _BLOCK_WEIGHTS):
+        block = slice(start, min(start + _BLOCK_WEIGHTS, len(mean)))
         total = sums[: block.stop - start]
         total[:] = 0.0
         for p in range(factors.shape[0]):
@@ -103,7 +109,7 @@ def _apply_factors(
 
 @kernel
 def compress(
-    documents: Entries, first: int, count: int, posterior: LowRankArrays, slots: Array
+    documents: Entries, first: int, count: int, posterior: LowRankArrays, slots: FloatArray
 ) -> None:
     """Move the pending documents into factors and diagonal.
 
@@ -123,13 +129,18 @@ def compress(
             for c in range(rank, rank + count):
                 quadratic[p, o] += rotation[p, c] * rotation[o, c] / (1.0 + eigenvalues[c])
     _compress_untouched(
-        precision, factors, rotation, quadratic, np.empty((rank, _BLOCK)), np.empty(_BLOCK)
+        precision,
+        factors,
+        rotation,
+        quadratic,
+        np.empty((rank, _BLOCK_WEIGHTS)),
+        np.empty(_BLOCK_WEIGHTS),
     )
     for t in range(len(touched)):
         given = 0.0
         for c in range(rank, rank + count):
             given += components[t, c] * components[t, c] / (1.0 + eigenvalues[c])
-        precision[touched[t]] = old[t] / max(1.0 - given / old[t], _LEAST)
+        precision[touched[t]] = old[t] / max(1.0 - given / old[t], _LEAST_VARIANCE_SHARE)
         for p in range(rank):
             factors[p, touched[t]] = components[t, p]
     factorise(precision, factors, triangle)
@@ -137,15 +148,20 @@ def compress(
 
 @vectorised
 def _compress_untouched(
-    precision: Array, factors: Array, rotation: Array, quadratic: Array, rows: Array, given: Array
+    precision: FloatArray,
+    factors: FloatArray,
+    rotation: FloatArray,
+    quadratic: FloatArray,
+    rows: Array,
+    given: Array,
 ) -> None:
     """Rotate the factors of all weights as if in no pending document.
 
     Add what is dropped to the diagonal.
     """
     rank = factors.shape[0]
-    for start in range(0, len(precision), _BLOCK):
-        block = slice(start, min(start + _BLOCK, len(precision)))
+    for start in range(0, len(precision), _BLOCK_WEIGHTS):
+        block = slice(start, min(start + _BLOCK_WEIGHTS, len(precision)))
         size = block.stop - start
         dropped = given[:size]
         dropped[:] = 0.0
@@ -166,12 +182,12 @@ def _components_of_touched(
     documents: Entries,
     first: int,
     count: int,
-    roots: Array,
-    rotation: Array,
-    factors: Array,
-    slots: Array,
+    roots: FloatArray,
+    rotation: FloatArray,
+    factors: FloatArray,
+    slots: FloatArray,
 ) -> tuple[Array, Array]:
-    """The weights of terms in pending documents, and the components of each, Y Q."""
+    """Return the weights of terms in pending documents, and the components of each, Y Q."""
     indptr, indices, data = documents
     size = rotation.shape[0]
     rank = size - count
@@ -197,7 +213,7 @@ def _components_of_touched(
 
 
 @kernel
-def _components(triangle: Array, size: int) -> tuple[Array, Array]:
+def _components(triangle: FloatArray, size: int) -> tuple[Array, Array]:
     """Eigenvalues and eigenvectors (columns) of Y' P^-1 Y = L L' - I, the largest first."""
     gram = np.zeros((size, size))
     for i in range(size):
@@ -218,11 +234,11 @@ def _components(triangle: Array, size: int) -> tuple[Array, Array]:
 
 
 @vectorised
-def _weighted_product(left: Array, right: Array, precision: Array, sums: Array) -> float:
-    """Sum of left_j right_j / P_j, every place of a block summed by itself first."""
+def _weighted_product(left: Array, right: Array, precision: FloatArray, sums: FloatArray) -> float:
+    """Sum left_j right_j / P_j, each position within blocks by itself first."""
     sums[:] = 0.0
-    for start in range(0, len(precision), _BLOCK):
-        block = slice(start, min(start + _BLOCK, len(precision)))
+    for start in range(0, len(precision), _BLOCK_WEIGHTS):
+        block = slice(start, min(start + _BLOCK_WEIGHTS, len(precision)))
         _add_weighted(sums[: block.stop - start], left[block], right[block], precision[block])
     total = 0.0
     for j in range(len(sums)):
@@ -231,9 +247,9 @@ def _weighted_product(left: Array, right: Array, precision: Array, sums: Array) 
 
 
 @kernel
-def factorise(precision: Array, factors: Array, triangle: Array) -> None:
-    """The Cholesky factor L of I + W' P^-1 W into the head of `triangle`."""
-    sums = np.empty(_BLOCK)
+def factorise(precision: FloatArray, factors: FloatArray, triangle: FloatArray) -> None:
+    """Write the Cholesky factor L of I + W' P^-1 W into the head of `triangle`."""
+    sums = np.empty(_BLOCK_WEIGHTS)
     for p in range(factors.shape[0]):
         for o in range(p + 1):
             total = _weighted_product(factors[p], factors[o], precision, sums) + (
@@ -246,7 +262,9 @@ def factorise(precision: Array, factors: Array, triangle: Array) -> None:
 
 @kernel
 def forget_low_rank(keep: float, prior: float, posterior: LowRankArrays) -> None:
-    """One Ornstein-Uhlenbeck step towards the prior: mean <- keep mean, C <- keep^2 C + (1 - keep^2) prior I.
+    """Make one Ornstein-Uhlenbeck step towards the prior.
+
+    mean <- keep mean, C <- keep^2 C + (1 - keep^2) prior I.
 
     With V = P^-1 W L'^-1 the covariance is D - keep^2 V V' after the step, D diagonal, and its
     inverse again diagonal plus low rank: D^-1 + D^-1 keep V K'^-1 (..)', K K' = I - keep^2 V' D^-1

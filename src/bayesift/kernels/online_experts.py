@@ -1,14 +1,17 @@
-"""Five kinds of evidence about every category of a document, each learned in one pass: the experts of an online stack.
+"""The experts of an online stack: five kinds of evidence about every category.
+
+Each is learned in one pass.
 
 Terms of a document count x_j, rows of length one. n documents were seen before it, n_c of them in
 category c, d_j with term j, d_jc both; N, N_c count pairs of document and term, T - 1 the distinct
 terms. Log odds of the experts, in order:
 
-    perceptron     logit Phi(h / sqrt(1/4 + v)),  h = sum x_j eta_j s_j,  v = sum x_j^2 s_j,  s = W
-    / (1 + W lambda) SGD            w x + b, one for each rate r:  w += r (y - p) x,  b += 0.1 (y -
-    p) naive Bayes    log (n_c + .5)/(n - n_c + .5) + sum x_j (log (d_jc + .1)/(d_j - d_jc + .1)
+    perceptron     logit Phi(h / sqrt(1/4 + v)),  h = sum x_j eta_j s_j,  v = sum x_j^2 s_j,
+                   s = W / (1 + W lambda)
+    SGD            w x + b, one for each rate r:  w += r (y - p) x,  b += 0.1 (y - p)
+    naive Bayes    log (n_c + .5)/(n - n_c + .5) + sum x_j (log (d_jc + .1)/(d_j - d_jc + .1)
                        + log (N - N_c + .1 T)/(N_c + .1 T)) over the terms seen before
-    naive Bayes    the same with 1 / sqrt(terms seen before) in place of x_j
+    naive Bayes    the same with 1 / sqrt(terms seen before) instead of x_j
 
 The weight of a term has the prior variance W = V (f + (1 - f) R / (R + 50)), R the likelihood ratio
 of term and category over the documents before (`likelihood_ratio`). Its posterior has natural
@@ -32,7 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, inlined_tight, tight
 from bayesift.kernels.likelihoods import probit_parts
 
@@ -44,17 +47,17 @@ NOISE = np.array([0.5])  # standard deviation of the probit noise
 INTERCEPT_RATE = 0.1
 CLIP = 12.0  # of log odds
 _SQRT_HALF, _DENSITY = math.sqrt(0.5), 1.0 / math.sqrt(2.0 * math.pi)
-_FAR = 5.0  # beyond it the tail is too small for a quotient
+_TAIL_BEGINS = 5.0  # beyond it the tail is too small for a quotient
 
 
 class ExpertArrays(NamedTuple):
     """What experts have learned; see the module."""
 
-    weights: Array
-    frequencies: Array
-    intercepts: Array
-    pairs: Array
-    totals: Array
+    weights: FloatArray
+    frequencies: FloatArray
+    intercepts: FloatArray
+    pairs: FloatArray
+    totals: FloatArray
 
 
 class Prediction(NamedTuple):
@@ -64,9 +67,9 @@ class Prediction(NamedTuple):
     variance s of every term (the intercept last) and category; `odds`: of experts x categories.
     """
 
-    fields: Array
-    spreads: Array
-    odds: Array
+    fields: FloatArray
+    spreads: FloatArray
+    odds: FloatArray
 
 
 def count_tables(size: int = 1 << 16) -> Array:
@@ -76,8 +79,8 @@ def count_tables(size: int = 1 << 16) -> Array:
 
 
 @inlined
-def whole_log_power(count: float, tables: Array) -> float:
-    """The value of k log k."""
+def whole_log_power(count: float, tables: FloatArray) -> float:
+    """Return k log k."""
     if count < len(tables):
         value: float = tables[int(count), 0]
         return value
@@ -85,8 +88,8 @@ def whole_log_power(count: float, tables: Array) -> float:
 
 
 @inlined
-def _log_count(count: float, tables: Array) -> float:
-    """The value of log(k + 0.1)."""
+def _log_count(count: float, tables: FloatArray) -> float:
+    """Return log(k + 0.1)."""
     if count < len(tables):
         value: float = tables[int(count), 1]
         return value
@@ -95,7 +98,7 @@ def _log_count(count: float, tables: Array) -> float:
 
 @inlined_tight
 def likelihood_ratio(
-    n: float, inside: float, with_term: float, both: float, margins: float, tables: Array
+    n: float, inside: float, with_term: float, both: float, margins: float, tables: FloatArray
 ) -> float:
     """Dunning's -2 ln lambda of a term and a category.
 
@@ -109,33 +112,33 @@ def likelihood_ratio(
 
 
 @inlined_tight
-def split_log_power(n: float, part: float, tables: Array) -> float:
-    """What a margin of n documents in two parts takes from the ratio."""
+def split_log_power(n: float, part: float, tables: FloatArray) -> float:
+    """Return what a margin of n documents in two parts takes from the ratio."""
     return whole_log_power(part, tables) + whole_log_power(n - part, tables)
 
 
 @inlined_tight
 def posterior_variance(largest: float, ratio: float, precision: float) -> float:
-    """The variance s = W / (1 + W lambda) of a weight, W the prior variance of its likelihood ratio."""
+    """Return the posterior variance of a weight by the likelihood ratio of its term."""
     share = largest * (ratio + FLOOR * SOFTNESS)
     return share / (ratio + SOFTNESS + share * precision)
 
 
 @inlined_tight
 def _tail_log_odds(u: float, tail: float) -> float:
-    """The log odds of Phi(u), clipped; the tail is Phi(-|u|)."""
+    """Return the log odds of Phi(u), clipped; the tail is Phi(-|u|)."""
     odds = CLIP if tail < 1e-7 else min(math.log((1.0 - tail) / tail), CLIP)
     return odds if u > 0.0 else -odds
 
 
 @inlined_tight
 def _tail_moments(label: float, u: float, tail: float, total: float) -> tuple[float, float]:
-    """The derivatives of log Phi(y u) by the mean of the field, u = mean / sqrt(total).
+    """Return the derivatives of log Phi(y u) by the mean of the field.
 
     See `online_moments`.
     """
     t = u if label > 0.0 else -u
-    if t < -_FAR:
+    if t < -_TAIL_BEGINS:
         slope, curvature = probit_parts(t)[1:]
     else:
         slope = math.exp(-0.5 * t * t) * _DENSITY / (tail if t < 0.0 else 1.0 - tail)
@@ -146,9 +149,9 @@ def _tail_moments(label: float, u: float, tail: float, total: float) -> tuple[fl
 
 @inlined_tight
 def _start_scores(
-    size: int, largest: float, experts: ExpertArrays, tables: Array, prediction: Prediction
+    size: int, largest: float, experts: ExpertArrays, tables: FloatArray, prediction: Prediction
 ) -> None:
-    """Write what intercepts say, and what the size of a category takes from the likelihood ratios."""
+    """Write what intercepts say, and what category sizes take from likelihood ratios."""
     fields, spreads, odds = prediction
     intercepts, n, n_rates = experts.intercepts, experts.totals[DOCUMENTS], len(odds) - 3
     for c in range(odds.shape[1]):
@@ -189,11 +192,11 @@ def _finish_scores(
 
 @tight
 def expert_odds(
-    columns: Array,
-    values: Array,
+    columns: IntArray,
+    values: FloatArray,
     largest: float,
     experts: ExpertArrays,
-    tables: Array,
+    tables: FloatArray,
     prediction: Prediction,
 ) -> None:
     """Write the clipped log odds of every expert and category."""
@@ -227,10 +230,10 @@ def expert_odds(
 
 @tight
 def learn_experts(
-    columns: Array,
-    values: Array,
+    columns: IntArray,
+    values: FloatArray,
     labels: Array,
-    rates: Array,
+    rates: FloatArray,
     experts: ExpertArrays,
     prediction: Prediction,
 ) -> None:
@@ -276,6 +279,6 @@ def learn_experts(
 def changed_weight(
     x: float, first: float, second: float, spread: float, shift: float
 ) -> tuple[float, float]:
-    """The shift eta of a weight after the derivatives of the log evidence, and what they add to its precision."""
+    """Return the changed shift eta of a weight, and what is added to its precision."""
     change = -second * x * x / (1.0 + second * spread * x * x)
     return (shift + first * x) * (1.0 + spread * change), change

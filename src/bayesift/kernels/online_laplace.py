@@ -1,8 +1,9 @@
-"""Logistic regression with a Laplace prior, one document at a time: FTRL-proximal (McMahan et al. 2013).
+"""Logistic regression with a Laplace prior by FTRL-proximal (McMahan et al. 2013).
 
-    w_j = -soft(z_j, k lambda) rate / (1 + sqrt(n_j)),  soft(z, lambda) = sign(z) max(|z| - lambda,
-    0) g_j = (p - y) x_j,  z_j += g_j - w_j (sqrt(n_j + k g_j^2) - sqrt(n_j)) / rate,  n_j += k
-    g_j^2
+It learns one document at a time.
+
+    w_j = -soft(z_j, k lambda) rate / (1 + sqrt(n_j)),  soft(z, l) = sign(z) max(|z| - l, 0)
+    g_j = (p - y) x_j,  z_j += g_j - w_j (sqrt(n_j + k g_j^2) - sqrt(n_j)) / rate,  n_j += k g_j^2
 
 z and n are terms x models, `biases` (z, n) x models; the intercept has no prior. lambda is the
 factor of |w| in the negative log prior, so that a term enters the model when documents have pulled
@@ -17,7 +18,7 @@ import math
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.entries import Entries
 
@@ -42,12 +43,14 @@ def run_laplace(
     pass_size: int,
     factor: float,
     rate: float,
-    sums: Array,
-    squares: Array,
-    biases: Array,
-    scores: Array,
+    sums: FloatArray,
+    squares: FloatArray,
+    biases: FloatArray,
+    scores: FloatArray,
 ) -> None:
-    """Write the log odds of every document and model, each before its labels (0 or 1) are learned, if there are any.
+    """Write the log odds of every document, each before its labels (0 or 1) are learned.
+
+    Without labels nothing is learned.
 
     `n_before` documents were learned before, in passes of `pass_size` (0: the first is not over);
     `factor` is lambda.
@@ -88,7 +91,13 @@ def run_laplace(
 
 @inlined
 def _learn(
-    sums: Array, squares: Array, c: int, slope: float, passes: float, strength: float, rate: float
+    sums: FloatArray,
+    squares: FloatArray,
+    c: int,
+    slope: float,
+    passes: float,
+    strength: float,
+    rate: float,
 ) -> None:
     n = squares[c] + passes * slope * slope
     sums[c] += (

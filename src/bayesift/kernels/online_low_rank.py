@@ -1,7 +1,9 @@
-"""Online updates with a precision that is diagonal plus low rank: P + W W', d weights, W of r columns.
+"""Online updates with a precision of diagonal plus low rank, P + W W'.
+
+There are d weights; W has r columns.
 
 In precisions a document is sparse: C^-1 += rho x x', rho = -q / (1 + q v). The last documents are
-kept as they are (pending) until there is no room, then compressed
+kept as they are (pending) until the buffer is full, then compressed
 (`bayesift.kernels.online_compression`); nothing else is approximate:
 
     C^-1 = P + Y Y',  Y = [W, sqrt(rho_k) x_k],  L L' = I + Y' P^-1 Y
@@ -19,7 +21,7 @@ import math
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.online_compression import LowRankArrays, compress, forget_low_rank
@@ -33,8 +35,8 @@ def _project(
     count: int,
     documents: Entries,
     posterior: LowRankArrays,
-    scattered: Array,
-    products: Array,
+    scattered: FloatArray,
+    products: FloatArray,
 ) -> tuple[float, float]:
     """Y' P^-1 x of a document into `products`; returns h and x' P^-1 x."""
     indptr, indices, data = documents
@@ -65,7 +67,7 @@ def _project(
 
 
 @inlined
-def _solve_lower(triangle: Array, size: int, vector: Array) -> float:
+def _solve_lower(triangle: FloatArray, size: int, vector: FloatArray) -> float:
     """Vector <- L^-1 vector; returns its squared length."""
     length = 0.0
     for i in range(size):
@@ -78,7 +80,7 @@ def _solve_lower(triangle: Array, size: int, vector: Array) -> float:
 
 
 @inlined
-def _solve_upper(triangle: Array, size: int, vector: Array) -> None:
+def _solve_upper(triangle: FloatArray, size: int, vector: FloatArray) -> None:
     """Vector <- L'^-1 vector."""
     for i in range(size - 1, -1, -1):
         vector[i] /= triangle[i, i]
@@ -88,7 +90,7 @@ def _solve_upper(triangle: Array, size: int, vector: Array) -> None:
 
 @inlined
 def _append_pending(
-    v: float, g: float, q: float, count: int, posterior: LowRankArrays, products: Array
+    v: float, g: float, q: float, count: int, posterior: LowRankArrays, products: FloatArray
 ) -> None:
     """Append a document to `count` pending ones; `products` is its z on entry."""
     _, _, factors, triangle, roots, coefficients = posterior
@@ -111,15 +113,15 @@ def _append_pending(
 @kernel
 def learn_low_rank(
     code: int,
-    parameters: Array,
+    parameters: FloatArray,
     documents: Entries,
-    signs: Array,
+    signs: FloatArray,
     count: int,
     keep: float,
     prior: float,
     posterior: LowRankArrays,
-    scattered: Array,
-    fields: Array,
+    scattered: FloatArray,
+    fields: FloatArray,
 ) -> tuple[float, int]:
     """Update with each document in turn.
 
@@ -150,7 +152,11 @@ def learn_low_rank(
 
 @kernel
 def low_rank_fields(
-    documents: Entries, count: int, posterior: LowRankArrays, scattered: Array, fields: Array
+    documents: Entries,
+    count: int,
+    posterior: LowRankArrays,
+    scattered: FloatArray,
+    fields: FloatArray,
 ) -> None:
     """Write mean and variance of every document's field.
 

@@ -1,20 +1,20 @@
-"""Bayesian logistic regressions that mix the log odds of experts, from what all categories share to each one's own.
+"""Bayesian logistic regressions that mix the log odds of experts.
+
+They go from what all categories share to each one's own.
 
 With z_c the log odds of the experts and 1, and u_c = (g_c, log of the sum of exp g over the other
 categories, 1):
 
     shared         a_c = m z_c                               one for all categories
-    by size        g_c = a_c + m z_c                         one for all categories of about that
-    size, by powers of 2 competition    b_c = m (u_c, u_c if c is the likeliest)  one for all
-    categories own            e_c = b_c + m u_c                         one for each category
-    calibration    e_c + m k(e_c), k linear between knots    one for the likeliest category, one for
-    all others
+    by size        g_c = a_c + m z_c                         one per size, by powers of 2
+    competition    b_c = m (u_c, u_c if c is the likeliest)  one for all categories
+    own            e_c = b_c + m u_c                         one for each category
+    calibration    e_c + m k(e_c), k linear between knots    one for the likeliest, one for others
 
 With fewer than three categories nothing competes: g_c = a_c, b_c = g_c and the second entry of u is
 0. Each regression is normal with mean m and covariance S, kept as rows (m_i, S_i) of one array. Its
-  output is h / sqrt(1 + pi v / 8), h
-the offset and m z, v = z S z: MacKay's approximation of the log odds under the posterior. A label y
-in {0, 1} moves it by one Newton step at the mean:
+output is h / sqrt(1 + pi v / 8), h the offset and m z, v = z S z: MacKay's approximation of the log
+odds under the posterior. A label y in {0, 1} moves it by one Newton step at the mean:
 
     p = sigmoid(h),  w = p (1 - p),  m += (y - p) S z / (1 + w v),  S -= w S z z' S / (1 + w v)
 
@@ -28,40 +28,42 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.compile import inlined, inlined_tight, tight
 
 OWN, OTHERS, ONE = 0, 1, 2
 N_SIZES = 16
 KNOTS = np.array([-6.0, -4.0, -2.5, -1.2, 0.0, 1.2, 2.5, 4.0, 6.0])
-_LARGEST = 30.0  # log odds beyond which a probability counts as 0 or 1
+_LARGEST_LOG_ODDS = 30.0  # log odds beyond which a probability counts as 0 or 1
 
 
 class Mixers(NamedTuple):
     """The regressions of each kind, groups x inputs x (mean, covariance); see the module."""
 
-    shared: Array
-    by_size: Array
-    competition: Array
-    own: Array
-    calibration: Array
+    shared: FloatArray
+    by_size: FloatArray
+    competition: FloatArray
+    own: FloatArray
+    calibration: FloatArray
 
 
 class MixerInputs(NamedTuple):
     """Inputs of the regressions for one document, categories x inputs, and their offsets."""
 
-    experts: Array
-    rivals: Array
-    bent: Array
-    offsets: Array
+    experts: FloatArray
+    rivals: FloatArray
+    bent: FloatArray
+    offsets: FloatArray
 
 
 # Kernels below take whole arrays and an index: a view would cost as much as a regression.
 
 
 @inlined_tight
-def _mixed(inputs: Array, c: int, size: int, offset: float, mixers: Array, g: int) -> float:
-    """The moderated log odds of regression g for row c of the inputs."""
+def _mixed(
+    inputs: FloatArray, c: int, size: int, offset: float, mixers: FloatArray, g: int
+) -> float:
+    """Return the moderated log odds of regression g for row c of the inputs."""
     h, v = offset, 0.0
     for i in range(size):
         x = inputs[c, i]
@@ -76,12 +78,12 @@ def _mixed(inputs: Array, c: int, size: int, offset: float, mixers: Array, g: in
 
 @inlined_tight
 def learn_row(
-    inputs: Array,
+    inputs: FloatArray,
     c: int,
     size: int,
     offset: float,
     label: float,
-    mixers: Array,
+    mixers: FloatArray,
     g: int,
     work: Array,
 ) -> None:
@@ -97,7 +99,7 @@ def learn_row(
                 work[i] += mixers[g, k, 1 + i] * x
     for i in range(size):
         v += inputs[c, i] * work[i]
-    p = 1.0 / (1.0 + math.exp(-min(max(h, -_LARGEST), _LARGEST)))
+    p = 1.0 / (1.0 + math.exp(-min(max(h, -_LARGEST_LOG_ODDS), _LARGEST_LOG_ODDS)))
     w = p * (1.0 - p)
     scale = 1.0 / (1.0 + w * max(v, 0.0))
     step = (label - p) * scale
@@ -110,7 +112,7 @@ def learn_row(
 
 @tight
 def learn_mixer(
-    inputs: Array, c: int, offset: float, label: float, mixers: Array, g: int, work: Array
+    inputs: FloatArray, c: int, offset: float, label: float, mixers: FloatArray, g: int, work: Array
 ) -> None:
     """One Newton step of regression g for row c of the inputs."""
     learn_row(inputs, c, inputs.shape[1], offset, label, mixers, g, work)
@@ -150,7 +152,7 @@ def compete(rows: Array) -> int:
 
 
 @inlined_tight
-def _bend(x: float, knots: Array, inputs: Array, c: int) -> None:
+def _bend(x: float, knots: FloatArray, inputs: FloatArray, c: int) -> None:
     """Write into row c the weights of the knots on both sides of x."""
     last = len(knots) - 1
     for k in range(last + 1):
@@ -169,7 +171,7 @@ def _bend(x: float, knots: Array, inputs: Array, c: int) -> None:
 
 @inlined
 def size_group(count: float) -> int:
-    """The group of a category with so many documents: the logarithm of one more to base 2, rounded down."""
+    """Return the group of a category of this size: log2(size + 1), rounded down."""
     rest, group = count + 1.0, 0
     if rest >= 256.0:
         rest, group = rest / 256.0, 8
@@ -182,12 +184,12 @@ def size_group(count: float) -> int:
 
 @tight
 def mix(
-    odds: Array,
+    odds: FloatArray,
     counts: Array,
-    knots: Array,
+    knots: FloatArray,
     mixers: Mixers,
     inputs: MixerInputs,
-    scores: Array,
+    scores: FloatArray,
 ) -> int:
     """Write the mixed log odds of every category and the inputs; gives the likeliest category."""
     shared, by_size, competition, own, calibration = mixers

@@ -1,4 +1,6 @@
-"""Moments of a likelihood under a normal field: log Z, g = d log Z / d mean and q = d2 log Z / d mean2.
+"""Moments of a likelihood under a normal field.
+
+log Z, g = d log Z / d mean and q = d2 log Z / d mean2.
 
     Z = E[p(y | h)],  h ~ N(mean, variance),  y in {-1, +1}
 
@@ -20,7 +22,7 @@ from __future__ import annotations
 
 import math
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.likelihoods import logit_parts, probit_parts
 
@@ -29,8 +31,10 @@ Triple = tuple[float, float, float]
 PROBIT, LOGIT, FLIP = 0, 1, 2
 EXACT, GAUSSIAN, PAPER = 0, 1, 2
 _LOGISTIC_SCALE = math.pi / math.sqrt(3.0)
-_WIDE = 300.0  # standard deviation from which a logit field counts as a probit field
-_REACH = 9.0  # standard deviations of the field on either side of the mode
+_WIDEST_LOGIT_DEVIATION = (
+    300.0  # standard deviation from which a logit field counts as a probit field
+)
+_REACH_DEVIATIONS = 9.0  # standard deviations of the field on either side of the mode
 _SQRT_HALF = math.sqrt(0.5)
 _LOG_TWO = math.log(2.0)
 
@@ -59,7 +63,7 @@ def _flip_moments(kappa: float, margin: float, variance: float) -> Triple:
 
 @kernel
 def _mode(code: int, scale: float, margin: float, variance: float) -> float:
-    """The mode of log p(h) - (h - margin)^2 / 2 variance, roughly (it only places nodes), by bounded Newton steps."""
+    """Find the mode of log p(h) - (h - margin)^2 / 2 variance, roughly, to place nodes."""
     low = margin
     slope = logit_parts(margin)[1] if code == LOGIT else probit_parts(margin / scale)[1] / scale
     high = margin + variance * slope
@@ -92,7 +96,7 @@ def _unlikely_logit_moments(margin: float, variance: float) -> Triple:
     deviation = math.sqrt(variance)
     centre = _mode(LOGIT, 1.0, margin, variance)
     step = min(0.7 * deviation, 0.5)
-    count = math.ceil(_REACH * deviation / step)
+    count = math.ceil(_REACH_DEVIATIONS * deviation / step)
     peak = (
         min(centre, 0.0)
         - math.log1p(math.exp(-abs(centre)))
@@ -118,7 +122,7 @@ def _logit_moments(margin: float, variance: float) -> Triple:
     if variance <= 0.0:
         logarithm, slope, curvature = logit_parts(margin)
         return logarithm, slope, -curvature
-    if variance > _WIDE * _WIDE:
+    if variance > _WIDEST_LOGIT_DEVIATION * _WIDEST_LOGIT_DEVIATION:
         return _probit_moments(margin, variance + _LOGISTIC_SCALE * _LOGISTIC_SCALE)
     log_evidence, g, q = _unlikely_logit_moments(-abs(margin), variance)
     if margin <= 0.0:
@@ -130,8 +134,8 @@ def _logit_moments(margin: float, variance: float) -> Triple:
 
 
 @inlined
-def moments(code: int, parameters: Array, y: float, mean: float, variance: float) -> Triple:
-    """Log evidence of a label y (-1 or +1) and its first and second derivative by the mean of the field."""
+def moments(code: int, parameters: FloatArray, y: float, mean: float, variance: float) -> Triple:
+    """Return log evidence of a label y (-1 or +1), and its derivatives by the mean field."""
     margin = y * mean
     if code == PROBIT:
         log_evidence, slope, curvature = _probit_moments(
@@ -147,11 +151,11 @@ def moments(code: int, parameters: Array, y: float, mean: float, variance: float
 @kernel
 def evaluate_moments(
     code: int,
-    parameters: Array,
+    parameters: FloatArray,
     y: Array,
-    means: Array,
-    variances: Array,
-    logs: Array,
+    means: FloatArray,
+    variances: FloatArray,
+    logs: FloatArray,
     first: Array,
     second: Array,
 ) -> None:
@@ -162,9 +166,9 @@ def evaluate_moments(
 
 @inlined
 def _mean_log_likelihood(
-    code: int, parameters: Array, y: float, mean: float, variance: float, tilted: bool
+    code: int, parameters: FloatArray, y: float, mean: float, variance: float, tilted: bool
 ) -> float:
-    """The mean of log p(y | h), h from N(mean, variance) or (`tilted`) from p(y | h) N(h.
+    """Return the mean of log p(y | h) over a normal h, or (`tilted`) over its posterior.
 
     Mean, variance) / Z.
     """
@@ -174,7 +178,7 @@ def _mean_log_likelihood(
     scale = parameters[0] if code == PROBIT else 1.0
     if variance <= 0.0:
         return logit_parts(margin)[0] if code == LOGIT else probit_parts(margin / scale)[0]
-    if code == LOGIT and variance > _WIDE * _WIDE:
+    if code == LOGIT and variance > _WIDEST_LOGIT_DEVIATION * _WIDEST_LOGIT_DEVIATION:
         code, scale = PROBIT, _LOGISTIC_SCALE
     return _mean_log_by_nodes(code, scale, margin, variance, tilted)
 
@@ -193,11 +197,14 @@ def _mean_log_flip(kappa: float, margin: float, variance: float, tilted: bool) -
 def _mean_log_by_nodes(
     code: int, scale: float, margin: float, variance: float, tilted: bool
 ) -> float:
-    """Nodes only where log p is not 0, so that their number does not grow with the upper tail of a wide field."""
+    """Integrate log p by nodes where it is not 0.
+
+    Their number does not grow with the upper tail of a wide field.
+    """
     deviation = math.sqrt(variance)
     centre = _mode(code, scale, margin, variance) if tilted else margin
     step = min(0.7 * deviation, 0.5 if code == LOGIT else 0.4 * scale)
-    count = math.ceil(_REACH * deviation / step)
+    count = math.ceil(_REACH_DEVIATIONS * deviation / step)
     furthest = 40.0 if code == LOGIT else 9.0 * scale  # log p is 0 beyond
     upper = min(count, max(-count, math.ceil((furthest - centre) / step)))
     peak = (
@@ -228,9 +235,9 @@ def _log_likelihood(code: int, scale: float, h: float) -> float:
 
 @kernel
 def information_gain(
-    kind: int, code: int, parameters: Array, y: float, mean: float, variance: float
+    kind: int, code: int, parameters: FloatArray, y: float, mean: float, variance: float
 ) -> float:
-    """What a label tells about the field, in bits.
+    """Return what a label tells about the field, in bits.
 
     EXACT      KL(p(h | y) || p(h)) = E[log p(y | h) | y] - log Z
     GAUSSIAN   KL(N(mean', variance') || N(mean, variance)) after the update
@@ -251,7 +258,13 @@ def information_gain(
 
 @kernel
 def information_gains(
-    kind: int, code: int, parameters: Array, y: Array, means: Array, variances: Array, gains: Array
+    kind: int,
+    code: int,
+    parameters: FloatArray,
+    y: Array,
+    means: FloatArray,
+    variances: FloatArray,
+    gains: FloatArray,
 ) -> None:
     """Write the information gain of every label and field."""
     for i in range(len(means)):
@@ -260,9 +273,14 @@ def information_gains(
 
 @kernel
 def expected_gains(
-    kind: int, code: int, parameters: Array, means: Array, variances: Array, gains: Array
+    kind: int,
+    code: int,
+    parameters: FloatArray,
+    means: FloatArray,
+    variances: FloatArray,
+    gains: FloatArray,
 ) -> None:
-    """Write the information gain of every field before its label is known, averaged over both labels."""
+    """Write the information gain of every field, averaged over both labels."""
     for i in range(len(means)):
         expected = 0.0
         for y in (-1.0, 1.0):

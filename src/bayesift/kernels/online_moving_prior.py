@@ -1,4 +1,6 @@
-"""Online updates of independent normal weights whose prior variances follow the likelihood ratio of their terms.
+"""Online updates of independent weights with a moving prior.
+
+Prior variances follow the likelihood ratio of terms.
 
 The update and the prior variance W of a weight are those of the perceptron in `online_experts`;
 here of one category, for every likelihood. Column 0 is the bias, whose variance is the largest one.
@@ -12,7 +14,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.online_experts import (
@@ -31,20 +33,20 @@ from bayesift.kernels.online_moments import moments
 class MovingArrays(NamedTuple):
     """The arrays of independent weights with a moving prior; `largest` is its largest variance."""
 
-    naturals: Array
-    frequencies: Array
-    totals: Array
-    largest: Array
+    naturals: FloatArray
+    frequencies: FloatArray
+    totals: FloatArray
+    largest: FloatArray
 
 
 @inlined
-def _margins(totals: Array, tables: Array) -> float:
+def _margins(totals: FloatArray, tables: FloatArray) -> float:
     return whole_log_power(totals[0], tables) - split_log_power(totals[0], totals[1], tables)
 
 
 @inlined
-def _spread(j: int, posterior: MovingArrays, margins: float, tables: Array) -> float:
-    """The posterior variance of a weight."""
+def _spread(j: int, posterior: MovingArrays, margins: float, tables: FloatArray) -> float:
+    """Return the posterior variance of a weight."""
     naturals, frequencies, totals, _ = posterior
     largest: float = posterior.largest[0]
     precision: float = naturals[PRECISION, j]
@@ -58,13 +60,13 @@ def _spread(j: int, posterior: MovingArrays, margins: float, tables: Array) -> f
 @kernel
 def learn_moving(
     code: int,
-    parameters: Array,
+    parameters: FloatArray,
     documents: Entries,
-    signs: Array,
-    tables: Array,
+    signs: FloatArray,
+    tables: FloatArray,
     posterior: MovingArrays,
-    fields: Array,
-    spreads: Array,
+    fields: FloatArray,
+    spreads: FloatArray,
 ) -> float:
     """Update with each document in turn.
 
@@ -103,7 +105,7 @@ def learn_moving(
 
 @kernel
 def moving_fields(
-    documents: Entries, tables: Array, posterior: MovingArrays, fields: Array
+    documents: Entries, tables: FloatArray, posterior: MovingArrays, fields: FloatArray
 ) -> None:
     """Write mean and variance of every document's field."""
     indptr, indices, data = documents
@@ -117,7 +119,7 @@ def moving_fields(
 
 
 @kernel
-def moving_spreads(tables: Array, posterior: MovingArrays, spreads: Array) -> None:
+def moving_spreads(tables: FloatArray, posterior: MovingArrays, spreads: FloatArray) -> None:
     """Write the posterior variance of every weight."""
     margins = _margins(posterior.totals, tables)
     for j in range(len(spreads)):

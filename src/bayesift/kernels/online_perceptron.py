@@ -1,4 +1,6 @@
-"""Online updates of a normal posterior over weights, one document after another: full and diagonal covariance.
+"""Online updates of a normal posterior over weights, one document after another.
+
+The covariance is full or diagonal.
 
     s = C x,  h = a x,  v = x s,  a += g s,  C += q s s'     (Opper; Solla & Winther)
 
@@ -21,41 +23,41 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, kernel, tight, vectorised
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.online_moments import moments
 
 COUNT, SCALE, RIDGE, MEAN_SCALE = 0, 1, 2, 3
-_SMALLEST = 1e-60  # scale at which the scales are multiplied into the stored numbers
+_SMALLEST_SCALE = 1e-60  # scale at which the scales are multiplied into the stored numbers
 _TILE = 16
 _WIDTH = 64
-_ONE, _TWO, _THREE = np.uint64(_WIDTH), np.uint64(2 * _WIDTH), np.uint64(3 * _WIDTH)
+_ONE_ROW, _TWO_ROWS, _THREE_ROWS = np.uint64(_WIDTH), np.uint64(2 * _WIDTH), np.uint64(3 * _WIDTH)
 
 
 class FullArrays(NamedTuple):
     """The arrays of a normal posterior with the whole covariance."""
 
-    mean: Array
-    covariance: Array
-    pending: Array
-    weights: Array
-    clock: Array
+    mean: FloatArray
+    covariance: FloatArray
+    pending: FloatArray
+    weights: FloatArray
+    clock: FloatArray
 
 
 class DiagonalArrays(NamedTuple):
     """The arrays of a normal posterior with independent weights."""
 
-    mean: Array
-    variances: Array
-    clock: Array
+    mean: FloatArray
+    variances: FloatArray
+    clock: FloatArray
 
 
 @kernel
 def restrict(
-    documents: Entries, lookup: Array, scales: Array, bias: float, rows: Array
+    documents: Entries, lookup: IntArray, scales: FloatArray, bias: float, rows: Array
 ) -> tuple[Array, Array]:
-    """The local columns and values of documents: the bias first, then the known columns in their order.
+    """Return the local columns and values of documents: the bias, then the known columns.
 
     `lookup`: the local column of a column, or -1; `scales`: factors of local columns, or none;
     `rows` gets the offsets.
@@ -82,13 +84,13 @@ def restrict(
 
 @tight
 def _add_to_rows(
-    flat: Array,
+    flat: FloatArray,
     place: int,
     size: int,
     width: int,
-    pending: Array,
-    weights: Array,
-    panel: Array,
+    pending: FloatArray,
+    weights: FloatArray,
+    panel: FloatArray,
     i: int,
     m: int,
 ) -> None:
@@ -113,9 +115,9 @@ def _add_to_rows(
             j = np.uint64(column)
             p, q, r, t = (
                 panel[first + j],
-                panel[first + j + _ONE],
-                panel[first + j + _TWO],
-                panel[first + j + _THREE],
+                panel[first + j + _ONE_ROW],
+                panel[first + j + _TWO_ROWS],
+                panel[first + j + _THREE_ROWS],
             )
             flat[upper + j] += a * p + b * q + c * r + d * t
             flat[lower + j] += e * p + f * q + g * r + h * t
@@ -123,7 +125,13 @@ def _add_to_rows(
 
 @tight
 def _add_to_row(
-    flat: Array, place: int, width: int, pending: Array, weights: Array, panel: Array, i: int
+    flat: FloatArray,
+    place: int,
+    width: int,
+    pending: FloatArray,
+    weights: FloatArray,
+    panel: FloatArray,
+    i: int,
 ) -> None:
     start = np.uint64(place)
     for k in range(len(weights)):
@@ -134,7 +142,9 @@ def _add_to_row(
 
 
 @tight
-def _add_to_lower(flat: Array, size: int, pending: Array, weights: Array, panel: Array) -> None:
+def _add_to_lower(
+    flat: FloatArray, size: int, pending: FloatArray, weights: FloatArray, panel: FloatArray
+) -> None:
     """Add all rank-one terms to the lower triangle and to the rest of its diagonal tiles.
 
     A panel of _WIDTH columns stays in the nearest cache; two rows and four terms at a time stay in
@@ -152,7 +162,7 @@ def _add_to_lower(flat: Array, size: int, pending: Array, weights: Array, panel:
 
 
 @tight
-def _mirror(flat: Array, size: int) -> None:
+def _mirror(flat: FloatArray, size: int) -> None:
     """Copy the lower triangle to the upper one, by tiles that stay in the cache."""
     for top in range(0, size, _TILE):
         for left in range(0, top + 1, _TILE):
@@ -162,7 +172,9 @@ def _mirror(flat: Array, size: int) -> None:
 
 
 @kernel
-def flush(covariance: Array, pending: Array, weights: Array, clock: Array) -> None:
+def flush(
+    covariance: FloatArray, pending: FloatArray, weights: FloatArray, clock: FloatArray
+) -> None:
     """Add all pending rank-one terms to the covariance.
 
     Unused places count as terms of weight 0.
@@ -178,7 +190,11 @@ def flush(covariance: Array, pending: Array, weights: Array, clock: Array) -> No
 
 @kernel
 def apply_scales(
-    mean: Array, covariance: Array, pending: Array, weights: Array, clock: Array
+    mean: FloatArray,
+    covariance: FloatArray,
+    pending: FloatArray,
+    weights: FloatArray,
+    clock: FloatArray,
 ) -> None:
     """Multiply the scales into the stored numbers, before they underflow."""
     flush(covariance, pending, weights, clock)
@@ -192,14 +208,14 @@ def apply_scales(
 
 
 @inlined
-def _forget(clock: Array, keep: float, prior: float) -> None:
+def _forget(clock: FloatArray, keep: float, prior: float) -> None:
     clock[SCALE] *= keep * keep
     clock[RIDGE] = keep * keep * clock[RIDGE] + (1.0 - keep * keep) * prior
     clock[MEAN_SCALE] *= keep
 
 
 @inlined
-def _dot(indices: Array, data: Array, start: int, end: int, dense: Array) -> float:
+def _dot(indices: IntArray, data: FloatArray, start: int, end: int, dense: FloatArray) -> float:
     total = 0.0
     for k in range(start, end):
         total += data[k] * dense[indices[k]]
@@ -212,12 +228,12 @@ def _combine(
     place: int,
     size: int,
     source: Array,
-    picked: Array,
-    factors: Array,
+    picked: IntArray,
+    factors: FloatArray,
     first: int,
     last: int,
 ) -> None:
-    """Add picked rows of a matrix times their factors to the row that starts at `place`, four at a time."""
+    """Add picked rows of a matrix times factors to a row, four at a time."""
     to = np.uint64(place)
     k = first
     while k + 4 <= last:
@@ -240,15 +256,15 @@ def _combine(
 
 @tight
 def _share(
-    pending_flat: Array,
+    pending_flat: FloatArray,
     count: int,
     size: int,
-    indices: Array,
-    data: Array,
+    indices: IntArray,
+    data: FloatArray,
     start: int,
     end: int,
-    weights: Array,
-    shares: Array,
+    weights: FloatArray,
+    shares: FloatArray,
 ) -> None:
     """w_k s_k x of the pending terms, four sums at a time."""
     p = 0
@@ -274,13 +290,13 @@ def _share(
 @kernel
 def learn_full(
     code: int,
-    parameters: Array,
+    parameters: FloatArray,
     documents: Entries,
-    signs: Array,
+    signs: FloatArray,
     keep: float,
     prior: float,
     posterior: FullArrays,
-    fields: Array,
+    fields: FloatArray,
 ) -> float:
     """Update with each document in turn.
 
@@ -295,7 +311,7 @@ def learn_full(
     for i in range(len(signs)):
         start, end = indptr[i], indptr[i + 1]
         if keep < 1.0:
-            if clock[SCALE] < _SMALLEST:
+            if clock[SCALE] < _SMALLEST_SCALE:
                 apply_scales(mean, covariance, pending, weights, clock)
             _forget(clock, keep, prior)
         count = int(clock[COUNT])
@@ -325,7 +341,7 @@ def learn_full(
 
 
 @kernel
-def full_fields(documents: Entries, posterior: FullArrays, fields: Array) -> None:
+def full_fields(documents: Entries, posterior: FullArrays, fields: FloatArray) -> None:
     """Write mean and variance of every document's field."""
     indptr, indices, data = documents
     mean, covariance, pending, weights, clock = posterior
@@ -346,13 +362,13 @@ def full_fields(documents: Entries, posterior: FullArrays, fields: Array) -> Non
 @vectorised
 def learn_diagonal(
     code: int,
-    parameters: Array,
+    parameters: FloatArray,
     documents: Entries,
-    signs: Array,
+    signs: FloatArray,
     keep: float,
     prior: float,
     posterior: DiagonalArrays,
-    fields: Array,
+    fields: FloatArray,
 ) -> float:
     """As `learn_full`, keeping only the variances of the weights.
 
@@ -364,7 +380,7 @@ def learn_diagonal(
     for i in range(len(signs)):
         start, end = indptr[i], indptr[i + 1]
         if keep < 1.0:
-            if clock[SCALE] < _SMALLEST:
+            if clock[SCALE] < _SMALLEST_SCALE:
                 apply_diagonal_scales(mean, variances, clock)
             _forget(clock, keep, prior)
         scale, ridge, mean_scale = clock[SCALE], clock[RIDGE], clock[MEAN_SCALE]
@@ -387,7 +403,7 @@ def learn_diagonal(
 
 
 @kernel
-def apply_diagonal_scales(mean: Array, variances: Array, clock: Array) -> None:
+def apply_diagonal_scales(mean: FloatArray, variances: FloatArray, clock: FloatArray) -> None:
     """Multiply the scales into the stored numbers."""
     for j in range(len(mean)):
         mean[j] *= clock[MEAN_SCALE]
@@ -396,7 +412,7 @@ def apply_diagonal_scales(mean: Array, variances: Array, clock: Array) -> None:
 
 
 @kernel
-def diagonal_fields(documents: Entries, posterior: DiagonalArrays, fields: Array) -> None:
+def diagonal_fields(documents: Entries, posterior: DiagonalArrays, fields: FloatArray) -> None:
     """Write mean and variance of every document's field."""
     indptr, indices, data = documents
     mean, variances, clock = posterior

@@ -1,4 +1,6 @@
-"""The online stack, one document after another: running weights, experts (`online_experts`), mixers (`online_mixers`).
+"""The online stack, one document after another.
+
+Running weights, experts (`online_experts`) and mixers (`online_mixers`).
 
 With `idf` the values of a document are term weights without it, which are multiplied by log((n + 1)
 / (d_j + 1)) + 1, n documents before it and d_j of them with the term. Rows are scaled to length
@@ -12,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined_tight, tight
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.online_experts import (
@@ -31,12 +33,17 @@ class StackSettings(NamedTuple):
 
     idf: bool
     largest: float
-    rates: Array
+    rates: FloatArray
 
 
 @tight
 def weigh_document(
-    columns: Array, data: Array, idf: bool, frequencies: Array, totals: Array, values: Array
+    columns: IntArray,
+    data: FloatArray,
+    idf: bool,
+    frequencies: FloatArray,
+    totals: FloatArray,
+    values: FloatArray,
 ) -> None:
     """Write the weights of a document, of length one."""
     length = 0.0
@@ -52,8 +59,11 @@ def weigh_document(
 
 
 @inlined_tight
-def _touch(columns: Array, weights: Array, frequencies: Array) -> float:
-    """Read both ends of every row that a document needs, so that they come from memory together, not one by one."""
+def _touch(columns: IntArray, weights: FloatArray, frequencies: FloatArray) -> float:
+    """Read both ends of every row that a document needs.
+
+    So they come from memory together, not one by one.
+    """
     total, field, category = 0.0, weights.shape[1] - 1, weights.shape[2] - 1
     for k in range(len(columns)):
         j = columns[k]
@@ -66,14 +76,16 @@ def run_stack(
     documents: Entries,
     labels: Array,
     settings: StackSettings,
-    tables: Array,
-    knots: Array,
+    tables: FloatArray,
+    knots: FloatArray,
     experts: ExpertArrays,
     mixers: Mixers,
-    scores: Array,
-    details: Array,
+    scores: FloatArray,
+    details: FloatArray,
 ) -> None:
-    """Write the log odds of every document and category, each before its labels (0 or 1) are learned.
+    """Write the log odds of every document and category, before its labels are learned.
+
+    Labels are 0 or 1.
 
     Without rows of `labels` nothing is learned. `details` gets the log odds of the experts if it
     has rows.
@@ -105,7 +117,7 @@ def run_stack(
 
 @tight
 def weigh_rows(
-    documents: Entries, idf: bool, frequencies: Array, totals: Array, values: Array
+    documents: Entries, idf: bool, frequencies: FloatArray, totals: FloatArray, values: FloatArray
 ) -> None:
     """Write the weights of documents, each of length one, as of the documents learned so far."""
     indptr, indices, data = documents
@@ -115,8 +127,8 @@ def weigh_rows(
 
 
 @tight
-def longest_row(indptr: Array) -> int:
-    """The number of terms of the longest document."""
+def longest_row(indptr: IntArray) -> int:
+    """Return the number of terms of the longest document."""
     longest = 0
     for i in range(len(indptr) - 1):
         longest = max(longest, indptr[i + 1] - indptr[i])

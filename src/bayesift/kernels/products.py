@@ -1,4 +1,4 @@
-"""Products of a sparse matrix with dense blocks of vectors, and scores of documents under sparse models.
+"""Products of a sparse matrix with dense blocks, and scores under sparse models.
 
 **Blocks.** A row of a block has one value per category and is contiguous, so that each entry of the
 matrix is read once for all categories; blocks of eight keep their sums in registers. Cost: entries
@@ -20,17 +20,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.entries import Entries
 
 GROUP = 4
-_SMALL = 1 << 20  # entries x categories
+_SMALL_WORK = 1 << 20  # entries x categories
 
 
 @inlined
 def row_times_eight(
-    first: int, last: int, indices: Array, data: Array, weights: Array, sums: Array
+    first: int,
+    last: int,
+    indices: IntArray,
+    data: FloatArray,
+    weights: FloatArray,
+    sums: FloatArray,
 ) -> None:
     """Write the product of the entries first to last with eight columns of weights.
 
@@ -59,7 +64,12 @@ def row_times_eight(
 
 @inlined
 def add_row_eight(
-    first: int, last: int, indices: Array, data: Array, sums: Array, weights: Array
+    first: int,
+    last: int,
+    indices: IntArray,
+    data: FloatArray,
+    sums: FloatArray,
+    weights: FloatArray,
 ) -> None:
     """Add the entries first to last times eight sums to eight columns of weights."""
     a, b, c, d, e, f, g, h = sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7]
@@ -77,7 +87,12 @@ def add_row_eight(
 
 @inlined
 def row_times_four(
-    first: int, last: int, indices: Array, data: Array, weights: Array, sums: Array
+    first: int,
+    last: int,
+    indices: IntArray,
+    data: FloatArray,
+    weights: FloatArray,
+    sums: FloatArray,
 ) -> None:
     """As `row_times_eight`, for four columns."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
@@ -95,7 +110,12 @@ def row_times_four(
 
 @inlined
 def add_row_four(
-    first: int, last: int, indices: Array, data: Array, sums: Array, weights: Array
+    first: int,
+    last: int,
+    indices: IntArray,
+    data: FloatArray,
+    sums: FloatArray,
+    weights: FloatArray,
 ) -> None:
     """As `add_row_eight`, for four columns."""
     a, b, c, d = sums[0], sums[1], sums[2], sums[3]
@@ -109,10 +129,10 @@ def add_row_four(
 
 def is_small(n_entries: int, n_columns: int) -> bool:
     """Whether a product with a block of so many columns needs no kernel."""
-    return n_entries * n_columns <= _SMALL
+    return n_entries * n_columns <= _SMALL_WORK
 
 
-def times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) -> None:
+def times(indptr: IntArray, indices: IntArray, data: FloatArray, block: Array, out: Array) -> None:
     """Write X block; X by rows."""
     if block.shape[1] == 1 or is_small(len(data), block.shape[1]):
         rows = sparse.csr_array((len(out), len(block)))
@@ -128,14 +148,14 @@ def times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) 
 
 def _scipy_product(matrix: Any, block: Array) -> Array:
     """SciPy multiplies one vector faster than a block of one."""
-    product: Array = (
+    product: FloatArray = (
         (matrix @ block[:, 0])[:, np.newaxis] if block.shape[1] == 1 else matrix @ block
     )
     return product
 
 
 @kernel
-def _times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) -> None:
+def _times(indptr: IntArray, indices: IntArray, data: FloatArray, block: Array, out: Array) -> None:
     if block.shape[1] == 8:
         for i in range(len(out)):
             row_times_eight(indptr[i], indptr[i + 1], indices, data, block, out[i])
@@ -149,7 +169,9 @@ def _times(indptr: Array, indices: Array, data: Array, block: Array, out: Array)
                 out[i, c] += value * block[j, c]
 
 
-def transposed_times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) -> None:
+def transposed_times(
+    indptr: IntArray, indices: IntArray, data: FloatArray, block: Array, out: Array
+) -> None:
     """Write X' block; X by rows."""
     if block.shape[1] == 1 or is_small(len(data), block.shape[1]):
         columns = sparse.csc_array((len(out), len(block)))
@@ -160,7 +182,9 @@ def transposed_times(indptr: Array, indices: Array, data: Array, block: Array, o
 
 
 @kernel
-def _transposed_times(indptr: Array, indices: Array, data: Array, block: Array, out: Array) -> None:
+def _transposed_times(
+    indptr: IntArray, indices: IntArray, data: FloatArray, block: Array, out: Array
+) -> None:
     out[:] = 0.0
     if block.shape[1] == 8:
         for i in range(len(block)):
@@ -180,21 +204,21 @@ class GroupedWeights(NamedTuple):
     rows of `categories` and `weights`, are those from groups[s] to groups[s + 1].
     """
 
-    slots: Array
-    groups: Array
-    categories: Array
-    weights: Array
+    slots: IntArray
+    groups: IntArray
+    categories: IntArray
+    weights: FloatArray
 
 
 @kernel
 def sparse_scores(
     documents: Entries,
     grouped: GroupedWeights,
-    intercepts: Array,
+    intercepts: FloatArray,
     row: Array,
-    kept_slots: Array,
-    kept_values: Array,
-    scores: Array,
+    kept_slots: IntArray,
+    kept_values: FloatArray,
+    scores: FloatArray,
 ) -> None:
     """Write the products of the rows of X with the weights, plus the intercepts.
 

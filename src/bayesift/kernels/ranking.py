@@ -1,4 +1,4 @@
-"""Rankings: the best place to cut one, the highest scores of a row, the nearest rows of a sparse matrix.
+"""Rankings: the best cut, the highest scores of a row, the nearest rows.
 
 **Cuts.** A criterion is a linear-fractional function of t (true positives above the cut), s
 (documents above the cut) and r (positives in all), with a linear constraint; F1, errors, linear
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, kernel
 
 # A share such as 0.07 of 100 documents is 7.000000000000001: constraints allow that much.
@@ -24,8 +24,8 @@ _SLACK = 1e-9
 
 
 @inlined
-def _worth(criterion: Array, t: float, s: float, r: float) -> float:
-    """The criterion of one cut; -inf where the constraint fails, 0 for 0 / 0."""
+def _worth(criterion: FloatArray, t: float, s: float, r: float) -> float:
+    """Return the criterion of one cut; -inf where the constraint fails, 0 for 0 / 0."""
     if criterion[2, 0] + criterion[2, 1] * t + criterion[2, 2] * s + criterion[2, 3] * r < -_SLACK:
         return -np.inf
     below: float = criterion[1, 0] + criterion[1, 1] * t + criterion[1, 2] * s + criterion[1, 3] * r
@@ -37,20 +37,20 @@ def _worth(criterion: Array, t: float, s: float, r: float) -> float:
 
 @inlined
 def _between(low: float, high: float) -> float:
-    """A threshold t with low <= t < high."""
+    """Return a threshold t with low <= t < high."""
     middle = 0.5 * low + 0.5 * high
     return middle if low <= middle < high else low
 
 
 @kernel
 def best_cuts(
-    scores: Array,
+    scores: FloatArray,
     rows: Array,
     positive: Array,
-    weights: Array,
-    criterion: Array,
+    weights: FloatArray,
+    criterion: FloatArray,
     thresholds: Array,
-    worths: Array,
+    worths: FloatArray,
 ) -> None:
     """Write the best threshold of each ranking and its worth.
 
@@ -69,7 +69,7 @@ def best_cuts(
 
 @kernel
 def _best_cut(
-    scores: Array, rows: Array, positive: Array, weights: Array, criterion: Array
+    scores: FloatArray, rows: Array, positive: Array, weights: FloatArray, criterion: FloatArray
 ) -> tuple[float, float]:
     positives = 0.0
     for i in range(len(scores)):
@@ -102,8 +102,8 @@ def _best_cut(
 
 
 @kernel
-def highest(scores: Array, places: Array) -> None:
-    """The columns of the highest scores of each row, descending, into places (rows x k).
+def highest(scores: FloatArray, places: IntArray) -> None:
+    """Write the columns of the highest scores of each row, descending (rows x k).
 
     Of equals the earlier one.
     """
@@ -123,14 +123,14 @@ def highest(scores: Array, places: Array) -> None:
 
 
 @inlined
-def _is_lower(products: Array, i: int, j: int) -> bool:
+def _is_lower(products: FloatArray, i: int, j: int) -> bool:
     """Whether row i ranks below row j: a smaller product, or an equal one and a later place."""
     lower: bool = products[i] < products[j] or (products[i] == products[j] and i > j)
     return lower
 
 
 @kernel
-def _sink(heap: Array, products: Array, place: int, size: int) -> None:
+def _sink(heap: FloatArray, products: FloatArray, place: int, size: int) -> None:
     """Restore the heap, lowest row first, from a place downwards."""
     while True:
         child = 2 * place + 1
@@ -145,7 +145,7 @@ def _sink(heap: Array, products: Array, place: int, size: int) -> None:
 
 
 @kernel
-def _best_rows(products: Array, rows: Array, similarities: Array) -> None:
+def _best_rows(products: FloatArray, rows: Array, similarities: FloatArray) -> None:
     """Write the rows with the largest products, largest first; of equals the earlier one."""
     size = len(rows)
     for i in range(size):
@@ -165,15 +165,15 @@ def _best_rows(products: Array, rows: Array, similarities: Array) -> None:
 
 @kernel
 def nearest_rows(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    column_indptr: Array,
-    column_indices: Array,
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    column_indptr: IntArray,
+    column_indices: IntArray,
     column_data: Array,
-    products: Array,
+    products: FloatArray,
     rows: Array,
-    similarities: Array,
+    similarities: FloatArray,
 ) -> None:
     """Write for each document the rows with the largest products, and these products.
 

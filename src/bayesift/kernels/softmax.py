@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, BoolArray, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, kernel
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.linear import L1, MODE, column_dot, violation
@@ -28,7 +28,7 @@ _TINY = 1e-300
 
 
 @kernel
-def exponentiate(scores: Array, reference: Array, exponentials: Array) -> None:
+def exponentiate(scores: FloatArray, reference: FloatArray, exponentials: FloatArray) -> None:
     """Write exp(f_ic - r_i), with the reference r_i the largest score of document i."""
     reference[:] = -np.inf
     for c in range(len(scores)):
@@ -41,7 +41,12 @@ def exponentiate(scores: Array, reference: Array, exponentials: Array) -> None:
 
 @kernel
 def to_binary(
-    scores: Array, reference: Array, exponentials: Array, c: int, offsets: Array, margins: Array
+    scores: FloatArray,
+    reference: FloatArray,
+    exponentials: FloatArray,
+    c: int,
+    offsets: FloatArray,
+    margins: FloatArray,
 ) -> None:
     """Write the offsets o_i of class c, and the scores f_ic - o_i of its binary problem."""
     offsets[:] = 0.0
@@ -56,7 +61,12 @@ def to_binary(
 
 @kernel
 def from_binary(
-    scores: Array, reference: Array, exponentials: Array, c: int, offsets: Array, margins: Array
+    scores: FloatArray,
+    reference: FloatArray,
+    exponentials: FloatArray,
+    c: int,
+    offsets: FloatArray,
+    margins: FloatArray,
 ) -> None:
     """Write the scores of class c from those of its binary problem."""
     for i in range(len(offsets)):
@@ -66,13 +76,13 @@ def from_binary(
 
 @kernel
 def normalise(
-    scores: Array,
-    reference: Array,
-    exponentials: Array,
+    scores: FloatArray,
+    reference: FloatArray,
+    exponentials: FloatArray,
     labels: Array,
-    importance: Array,
-    probabilities: Array,
-    totals: Array,
+    importance: FloatArray,
+    probabilities: FloatArray,
+    totals: FloatArray,
 ) -> float:
     """Write the probabilities.
 
@@ -93,7 +103,9 @@ def normalise(
 
 
 @kernel
-def residuals_of(probabilities: Array, labels: Array, importance: Array, residuals: Array) -> None:
+def residuals_of(
+    probabilities: FloatArray, labels: Array, importance: FloatArray, residuals: FloatArray
+) -> None:
     """Write the residuals, documents x classes."""
     for i in range(len(labels)):
         for c in range(len(probabilities)):
@@ -107,9 +119,17 @@ def residuals_of(probabilities: Array, labels: Array, importance: Array, residua
 
 @inlined
 def _column_sums(
-    indptr: Array, indices: Array, data: Array, j: int, values: Array, sums: Array
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    j: int,
+    values: FloatArray,
+    sums: FloatArray,
 ) -> None:
-    """Write the products of column j with four columns of values at a time, whose sums stay in one register."""
+    """Write the products of column j with four columns of values at a time.
+
+    Their sums stay in one register.
+    """
     for first in range(0, values.shape[1], 4):
         a, b, c, d = 0.0, 0.0, 0.0, 0.0
         for k in range(indptr[j], indptr[j + 1]):
@@ -124,14 +144,14 @@ def _column_sums(
 @kernel
 def find_violations(
     columns: Entries,
-    terms: Array,
-    residuals: Array,
-    penalties: Array,
-    allowed: Array,
-    weights: Array,
-    sums: Array,
-    places: Array,
-    violations: Array,
+    terms: IntArray,
+    residuals: FloatArray,
+    penalties: FloatArray,
+    allowed: BoolArray,
+    weights: FloatArray,
+    sums: FloatArray,
+    places: IntArray,
+    violations: FloatArray,
     counts: Array,
 ) -> float:
     """Write counts[c] terms of each class c off their mode, or that should be, and violations.
@@ -164,12 +184,12 @@ def find_violations(
 
 @kernel
 def step_scores(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    starts: Array,
-    terms: Array,
-    vector: Array,
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    starts: IntArray,
+    terms: IntArray,
+    vector: FloatArray,
     out: Array,
 ) -> None:
     """Write x_i v_c + v_bc, classes x documents.
@@ -187,15 +207,15 @@ def step_scores(
 
 @kernel
 def transposed_product(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    starts: Array,
-    terms: Array,
-    values: Array,
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    starts: IntArray,
+    terms: IntArray,
+    values: FloatArray,
     out: Array,
 ) -> None:
-    """Write the transposed product: the sums over documents of x_ij and the values of the class, and of the values."""
+    """Write the transposed product of each class: sums over x_ij times values, and of values."""
     for c in range(len(values)):
         for place in range(starts[c], starts[c + 1]):
             out[place] = column_dot(
@@ -205,7 +225,9 @@ def transposed_product(
 
 
 @kernel
-def hessian_product(probabilities: Array, importance: Array, mean: Array, values: Array) -> None:
+def hessian_product(
+    probabilities: FloatArray, importance: FloatArray, mean: FloatArray, values: FloatArray
+) -> None:
     """Replace changes d of the scores by w_i p_ic (d_ic - sum_k p_ik d_ik).
 
     `mean` is scratch, one per document.
@@ -220,7 +242,9 @@ def hessian_product(probabilities: Array, importance: Array, mean: Array, values
 
 
 @kernel
-def products(indptr: Array, indices: Array, data: Array, block: Array, out: Array) -> None:
+def products(
+    indptr: IntArray, indices: IntArray, data: FloatArray, block: Array, out: Array
+) -> None:
     """Write X block of X by rows, or X' block of X by columns.
 
     Blocks have a multiple of four columns.
@@ -231,7 +255,12 @@ def products(indptr: Array, indices: Array, data: Array, block: Array, out: Arra
 
 @kernel
 def cg_step(
-    length: float, search: Array, image: Array, diagonal: Array, step: Array, residual: Array
+    length: float,
+    search: FloatArray,
+    image: FloatArray,
+    diagonal: FloatArray,
+    step: FloatArray,
+    residual: FloatArray,
 ) -> float:
     """One step of preconditioned conjugate gradients.
 
@@ -246,7 +275,9 @@ def cg_step(
 
 
 @kernel
-def cg_direction(ratio: float, residual: Array, diagonal: Array, search: Array) -> None:
-    """The next conjugate direction, D^-1 r + ratio search."""
+def cg_direction(
+    ratio: float, residual: FloatArray, diagonal: FloatArray, search: FloatArray
+) -> None:
+    """Write the next conjugate direction, D^-1 r + ratio search."""
     for k in range(len(search)):
         search[k] = residual[k] / diagonal[k] + ratio * search[k]

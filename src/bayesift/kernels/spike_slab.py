@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray, IntArray
 from bayesift.kernels.compile import kernel, vectorised
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.likelihoods import parts
@@ -33,26 +33,28 @@ _SMALLEST_VARIANCE = 1e-8  # of a score
 class ScoreArrays(NamedTuple):
     """Means and variances (`spreads`) of the scores of documents, curvatures w and residuals r."""
 
-    scores: Array
-    spreads: Array
-    curvatures: Array
-    residuals: Array
+    scores: FloatArray
+    spreads: FloatArray
+    curvatures: FloatArray
+    residuals: FloatArray
 
 
 @vectorised
 def sweep_terms(
     columns: Entries,
-    terms: Array,
+    terms: IntArray,
     odds: float,
     spike: float,
     slab: float,
     still: float,
     rate: float,
     documents: ScoreArrays,
-    factors: Array,
-    moves: Array,
+    factors: FloatArray,
+    moves: FloatArray,
 ) -> None:
-    """Update the factors of these terms in place, with residuals, means and variances (`spreads`) of the scores.
+    """Update the factors of these terms in place, and the moments of the scores.
+
+    Residuals, means and variances (`spreads`) of the scores follow.
 
     The rows of `factors` are a, g, d, the mean and the variance of each weight, and the divergence
     of its factor from the prior. g and d go the share `rate` of the way. A term's move is the
@@ -103,16 +105,16 @@ def sweep_terms(
 @kernel
 def expected_likelihood(
     link: int,
-    parameters: Array,
-    signs: Array,
-    importance: Array,
-    scores: Array,
-    spreads: Array,
+    parameters: FloatArray,
+    signs: FloatArray,
+    importance: FloatArray,
+    scores: FloatArray,
+    spreads: FloatArray,
     common: float,
-    residuals: Array,
-    curvatures: Array,
+    residuals: FloatArray,
+    curvatures: FloatArray,
 ) -> float:
-    """The mean log-likelihood where scores are normal, of variance `spreads` + `common`, by three Gauss-Hermite nodes.
+    """Return the mean log-likelihood where scores are normal, by three Gauss-Hermite nodes.
 
     Written are its derivatives by the means of the scores and -2 times those by their variances.
     """

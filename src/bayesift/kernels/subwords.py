@@ -1,18 +1,20 @@
 """Byte-pair encoding of many words at a time.
 
-A word is a run of symbols: numbers of pieces, or -1 - code point for a character that is no piece.
-Of all neighbours that the table of merges knows, the pair of lowest rank (the leftmost of several)
-becomes one symbol, until none is.
+A word is a run of symbols: numbers of pieces, or -1 - code point for a character that is not a
+piece. Of all neighbours that the table of merges knows, the pair of lowest rank (the leftmost of
+several) becomes one symbol, until none is known.
 
-    keys    uint64[2^b]   left << 32 | right, plus 1; 0 is a free slot; linear probing, at most half
-    full ranks, merged  int32[2^b]  the rank of the pair in each slot, and the piece that it becomes
+    keys           uint64[2^b]  left << 32 | right, plus 1; 0 is a free slot; linear probing
+    ranks, merged  int32[2^b]   the rank of the pair in each slot, and the piece that it becomes
+
+At most half of the slots are used. A word of n symbols costs at most n^2 / 2 look-ups.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, IntArray
 from bayesift.kernels.compile import inlined, kernel
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -20,8 +22,8 @@ _HALF, _ONE, _ZERO = np.uint64(32), np.uint64(1), np.uint64(0)
 
 
 @inlined
-def _slot(keys: Array, left: int, right: int) -> int:
-    """The slot of a pair, or the free slot where it would be."""
+def _slot(keys: IntArray, left: int, right: int) -> int:
+    """Return the slot of a pair, or the free slot where it would be."""
     key = ((np.uint64(left) << _HALF) | np.uint64(right)) + _ONE
     mask = np.uint64(len(keys) - 1)
     place = ((key * _MIX) >> _HALF) & mask
@@ -32,7 +34,7 @@ def _slot(keys: Array, left: int, right: int) -> int:
 
 @kernel
 def fill_merges(
-    keys: Array, ranks: Array, merged: Array, left: Array, right: Array, whole: Array
+    keys: IntArray, ranks: IntArray, merged: IntArray, left: Array, right: Array, whole: Array
 ) -> None:
     """Enter pairs by rank, the lowest first; a pair that is there already keeps its rank."""
     for rank in range(len(left)):
@@ -43,7 +45,9 @@ def fill_merges(
 
 
 @inlined
-def _merge_once(keys: Array, ranks: Array, merged: Array, symbols: Array, n: int) -> int:
+def _merge_once(
+    keys: IntArray, ranks: IntArray, merged: IntArray, symbols: IntArray, n: int
+) -> int:
     """Merge the pair of lowest rank among the first n symbols; returns how many are left."""
     best, place, piece = 2147483647, -1, -1
     for i in range(n - 1):
@@ -61,18 +65,18 @@ def _merge_once(keys: Array, ranks: Array, merged: Array, symbols: Array, n: int
 
 @kernel
 def encode_words(
-    keys: Array,
-    ranks: Array,
-    merged: Array,
-    symbols: Array,
-    ends: Array,
-    bytes_of: Array,
+    keys: IntArray,
+    ranks: IntArray,
+    merged: IntArray,
+    symbols: IntArray,
+    ends: IntArray,
+    bytes_of: IntArray,
     out: Array,
-    out_ends: Array,
+    out_ends: IntArray,
 ) -> int:
     """Write the pieces of each word; `symbols` is overwritten. Returns how many there are.
 
-    A character that is no piece becomes the pieces of its UTF-8 bytes, `bytes_of` (-1: left out).
+    A character that is not a piece becomes pieces of its UTF-8 bytes, `bytes_of` (-1: left out).
     `out` has room for four pieces per symbol.
     """
     begin, total = 0, 0
@@ -95,7 +99,7 @@ def encode_words(
 
 
 @inlined
-def _write_bytes(point: int, bytes_of: Array, out: Array, total: int) -> int:
+def _write_bytes(point: int, bytes_of: IntArray, out: Array, total: int) -> int:
     size = 1 if point < 0x80 else 2 if point < 0x800 else 3 if point < 0x10000 else 4
     for k in range(size):
         if size == 1:

@@ -1,4 +1,6 @@
-"""Non-negative matrix factorisation with the (weighted) divergence: multiplicative updates and coordinate descent.
+"""Non-negative matrix factorisation with the (weighted) divergence.
+
+By multiplicative updates and by coordinate descent.
 
     objective = sum_ij w_j (V_ij log(V_ij / (HW')_ij) - V_ij + (HW')_ij) + penalty(H)
 
@@ -21,8 +23,8 @@ with v the values of the row, t the other factor's entries at their places, and 
 the two factors there. With h = sum_k v_k t_k^2 / p_k^2, s at x + d is
 
     at least  s^2 / (s + h d)                                for d > 0, by Jensen's inequality
-    at most   s + h x e / (1 - e m),  m = max_k x t_k / p_k, for d = -e x, since 1 / (1 - e y) is
-    convex in y.
+    at most   s + h x e / (1 - e m),  m = max_k x t_k / p_k  for d = -e x, as 1 / (1 - e y) is
+                                                             convex in y.
 
 The roots of g + curvature d less the one or the other are steps that stop short of the minimum and
 have a closed form: no step raises the objective, and no line search is needed. A pass costs about 8
@@ -36,10 +38,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.compile import inlined, inlined_in_any_order, kernel, vectorised
 
-_SMALLEST = 1e-280  # below it lie numbers that processors are slow with
+_SMALLEST_NORMAL = 1e-280  # below it lie numbers that processors are slow with
 
 
 @inlined_in_any_order
@@ -51,14 +53,20 @@ def _dot(left: Array, i: int, right: Array, j: int) -> float:
 
 
 @inlined_in_any_order
-def _add_row(ratio: float, right: Array, j: int, sums: Array) -> None:
+def _add_row(ratio: float, right: Array, j: int, sums: FloatArray) -> None:
     for a in range(right.shape[1]):
         sums[a] += ratio * right[j, a]
 
 
 @inlined
 def _gather_ratios(
-    indptr: Array, indices: Array, data: Array, left: Array, i: int, right: Array, sums: Array
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    left: Array,
+    i: int,
+    right: Array,
+    sums: FloatArray,
 ) -> None:
     """sums_a = sum_j data_ij right_ja / (left right')_ij."""
     sums[:] = 0.0
@@ -70,7 +78,12 @@ def _gather_ratios(
 
 @kernel
 def gather_shares(
-    indptr: Array, indices: Array, data: Array, left: Array, right: Array, shares: Array
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    left: Array,
+    right: Array,
+    shares: FloatArray,
 ) -> None:
     """shares_ia = left_ia sum_j data_ij right_ja / (left right')_ij for every row.
 
@@ -81,20 +94,22 @@ def gather_shares(
         _gather_ratios(indptr, indices, data, left, i, right, sums)
         for a in range(left.shape[1]):
             share = left[i, a] * sums[a]
-            shares[i, a] = share if share > _SMALLEST else 0.0
+            shares[i, a] = share if share > _SMALLEST_NORMAL else 0.0
 
 
 @kernel
 def update_codes(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    basis: Array,
-    slopes: Array,
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    basis: FloatArray,
+    slopes: FloatArray,
     curvature: float,
-    codes: Array,
+    codes: FloatArray,
 ) -> None:
-    """Update each document's code in place to the root of slopes_a x + curvature x^2 = c_a, without cancellation.
+    """Update each code in place to the root of slopes_a x + curvature x^2 = c_a.
+
+    No digits cancel.
 
     slopes: b_a, plus alpha for the penalty alpha sum H; curvature: 2 alpha for the penalty alpha
     sum H^2 (eq. 9).
@@ -105,14 +120,19 @@ def update_codes(
         for a in range(codes.shape[1]):
             share = codes[i, a] * sums[a]
             root = slopes[a] + math.sqrt(slopes[a] * slopes[a] + 4.0 * curvature * share)
-            codes[i, a] = 0.0 if share < _SMALLEST else 2.0 * share / root
+            codes[i, a] = 0.0 if share < _SMALLEST_NORMAL else 2.0 * share / root
 
 
 @kernel
 def sum_quotients(
-    shares: Array, importance: Array, masses: Array, offsets: Array, totals: Array, squares: Array
+    shares: FloatArray,
+    importance: FloatArray,
+    masses: FloatArray,
+    offsets: FloatArray,
+    totals: FloatArray,
+    squares: FloatArray,
 ) -> None:
-    """totals_a = sum_j c_ja / (w_j h_a + p_a), and squares_a the same with the denominator squared."""
+    """Sum c_ja / (w_j h_a + p_a) into `totals`, with squared denominators into `squares`."""
     totals[:] = 0.0
     squares[:] = 0.0
     for j in range(shares.shape[0]):
@@ -126,7 +146,12 @@ def sum_quotients(
 
 @kernel
 def divide_shares(
-    shares: Array, importance: Array, masses: Array, offsets: Array, scales: Array, basis: Array
+    shares: FloatArray,
+    importance: FloatArray,
+    masses: FloatArray,
+    offsets: FloatArray,
+    scales: FloatArray,
+    basis: FloatArray,
 ) -> None:
     """basis_ja = c_ja / (w_j h_a + p_a) / scales_a; a topic of scale 0 stays as it is."""
     for j in range(shares.shape[0]):
@@ -137,7 +162,9 @@ def divide_shares(
 
 
 @kernel
-def log_likelihood(indptr: Array, indices: Array, data: Array, left: Array, right: Array) -> float:
+def log_likelihood(
+    indptr: IntArray, indices: IntArray, data: FloatArray, left: Array, right: Array
+) -> float:
     """sum_ij data_ij log (left right')_ij, over places where that is not 0."""
     total = 0.0
     for i in range(left.shape[0]):
@@ -154,15 +181,15 @@ _LARGEST_DECREASE = 0.99  # of an entry that is all of a product: the product ke
 class _Row(NamedTuple):
     """The entries of a row: v, p, 1 / p and v / p; and room for t, topic by topic."""
 
-    values: Array
-    products: Array
-    inverses: Array
-    ratios: Array
+    values: FloatArray
+    products: FloatArray
+    inverses: FloatArray
+    ratios: FloatArray
     room: Array
 
 
 @inlined
-def _room(indptr: Array, n_topics: int) -> _Row:
+def _room(indptr: IntArray, n_topics: int) -> _Row:
     """Room for the longest row."""
     n = 0
     for i in range(len(indptr) - 1):
@@ -172,9 +199,15 @@ def _room(indptr: Array, n_topics: int) -> _Row:
 
 @inlined
 def _copy(
-    indptr: Array, indices: Array, data: Array, i: int, right: Array, row: _Row, places: Array
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    i: int,
+    right: Array,
+    row: _Row,
+    places: IntArray,
 ) -> None:
-    """The values of row i, and t."""
+    """Copy the values of row i, and t."""
     for k in range(places.shape[1]):
         j = indices[indptr[i] + k]
         row.values[k] = data[indptr[i] + k]
@@ -183,7 +216,7 @@ def _copy(
 
 
 @inlined
-def _multiply(left: Array, i: int, row: _Row, places: Array) -> None:
+def _multiply(left: Array, i: int, row: _Row, places: IntArray) -> None:
     """Recompute the products of row i; sums updated step by step lose digits."""
     for k in range(places.shape[1]):
         row.products[k] = 0.0
@@ -195,7 +228,7 @@ def _multiply(left: Array, i: int, row: _Row, places: Array) -> None:
 
 
 @inlined
-def _move(d: float, a: int, row: _Row, places: Array) -> None:
+def _move(d: float, a: int, row: _Row, places: IntArray) -> None:
     """Entry a grows by d."""
     for k in range(places.shape[1]):
         row.products[k] += d * places[a, k]
@@ -204,7 +237,7 @@ def _move(d: float, a: int, row: _Row, places: Array) -> None:
 
 
 @inlined_in_any_order
-def _neg_gradient(a: int, row: _Row, places: Array) -> float:
+def _neg_gradient(a: int, row: _Row, places: IntArray) -> float:
     """Minus the derivative of the log term by entry a: s."""
     total = 0.0
     for k in range(places.shape[1]):
@@ -213,7 +246,7 @@ def _neg_gradient(a: int, row: _Row, places: Array) -> float:
 
 
 @inlined_in_any_order
-def _curvature(a: int, row: _Row, places: Array) -> float:
+def _curvature(a: int, row: _Row, places: IntArray) -> float:
     """How fast s decreases as the entry grows: h."""
     total = 0.0
     for k in range(places.shape[1]):
@@ -222,8 +255,8 @@ def _curvature(a: int, row: _Row, places: Array) -> float:
 
 
 @inlined
-def _largest_part(x: float, a: int, row: _Row, places: Array) -> float:
-    """The largest part that the entry has of a product: m."""
+def _largest_part(x: float, a: int, row: _Row, places: IntArray) -> float:
+    """Return the largest part that the entry has of a product: m."""
     largest = 0.0
     for k in range(places.shape[1]):
         part = x * places[a, k] * row.inverses[k]
@@ -233,7 +266,7 @@ def _largest_part(x: float, a: int, row: _Row, places: Array) -> float:
 
 @inlined
 def _upward_step(gain: float, slope: float, curvature: float, second: float) -> float:
-    """The root d of s^2 / (s + h d) = g + curvature d."""
+    """Return the root d of s^2 / (s + h d) = g + curvature d."""
     excess, linear = gain * (gain - slope), gain * curvature + second * slope
     bottom = linear + math.sqrt(linear * linear + 4.0 * second * curvature * excess)
     return 2.0 * excess / bottom if bottom > 0.0 else 0.0
@@ -249,9 +282,9 @@ def _downward_step(excess: float, x: float, curvature: float, second: float, par
 
 @inlined
 def _descend(
-    left: Array, i: int, row: _Row, places: Array, slopes: Array, curvatures: Array
+    left: Array, i: int, row: _Row, places: IntArray, slopes: FloatArray, curvatures: FloatArray
 ) -> tuple[float, float]:
-    """A step for each entry of row i and its g in `slopes`.
+    """Take a step for each entry of row i, whose g are in `slopes`.
 
     Returns the longest step and the largest entry.
     """
@@ -274,13 +307,13 @@ def _descend(
 
 @vectorised
 def descend_codes(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    basis: Array,
-    slopes: Array,
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    basis: FloatArray,
+    slopes: FloatArray,
     curvature: float,
-    codes: Array,
+    codes: FloatArray,
     repeats: int,
     tolerance: float,
 ) -> int:
@@ -314,16 +347,16 @@ def descend_codes(
 
 @vectorised
 def descend_basis(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    codes: Array,
-    importance: Array,
-    masses: Array,
-    offsets: Array,
-    curvatures: Array,
-    sums: Array,
-    basis: Array,
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    codes: FloatArray,
+    importance: FloatArray,
+    masses: FloatArray,
+    offsets: FloatArray,
+    curvatures: FloatArray,
+    sums: FloatArray,
+    basis: FloatArray,
 ) -> None:
     """Lower the objective in each term's weights and their `sums` S_a in place.
 

@@ -1,18 +1,21 @@
-"""Words of UTF-8 text, numbered in an open-addressing table, exactly: no word is ever taken for another.
+"""Words of UTF-8 text, numbered exactly in an open-addressing table.
+
+Different words never get the same number.
 
 Text is first folded: letters lower-cased, every byte between words set to 0. A word is then a run
 of non-zero bytes. Its key is its first eight bytes and its next eight, padded with zeros: up to 16
 bytes the key is the word. The key of any other word (longer, empty, or with a zero inside) begins
 with 0 and ends with a digest; its bytes are compared too.
 
-    slots   int32[2^b]      number + 1 of the word in each slot, 0 for a free one; linear probing,
-    at most half full keys    uint64[n + 1, 2]  the key of each word, in the row after its number;
-    the first row is no word's pool    uint8           the bytes of the words, one after the other,
-    with PADDING bytes at the end starts  int64[n + 1]    where the bytes of each word begin and end
+    slots   int32[2^b]        number + 1 of the word in each slot, 0 for a free one; linear probing
+    keys    uint64[n + 1, 2]  the key of each word, in the row after its number; row 0 is unused
+    pool    uint8             the bytes of the words, then PADDING bytes
+    starts  int64[n + 1]      where the bytes of each word begin and end
 
-Slots are small and frequent words come early, so that most of what is looked up is near. Words of a
-text are found in blocks, in passes without branches: where words begin and end by bits of 64 bytes,
-their keys, the first word met for each; only what is not found there is looked for one by one.
+At most half of the slots are used. Slots are small and frequent words come early, so that most of
+what is looked up is near. Words of a text are found in blocks, in passes without branches: where
+words begin and end by bits of 64 bytes, their keys, the first word met for each; only what is not
+found there is looked for one by one.
 """
 
 from __future__ import annotations
@@ -21,13 +24,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, IntArray
 from bayesift.kernels.compile import inlined, intrinsic, kernel
 
 
 @intrinsic
 def load_eight(typing_context: Any, array: Any, index: Any) -> Any:
-    """The eight bytes of a uint8 array from `index` on, first byte lowest.
+    """Load the eight bytes of a uint8 array from `index` on, first byte lowest.
 
     The caller keeps within the array.
     """
@@ -100,7 +103,9 @@ _MIX_3 = np.uint64(0x165667B19E3779F9)
 
 
 @kernel
-def fold_text(text: Array, offsets: Array, lower: bool, digits: bool, folded: Array) -> Array:
+def fold_text(
+    text: IntArray, offsets: IntArray, lower: bool, digits: bool, folded: IntArray
+) -> Array:
     """Fold documents into `folded`, each followed by a 0.
 
     Says which hold bytes beyond ASCII (left unfolded).
@@ -132,7 +137,12 @@ def fold_text(text: Array, offsets: Array, lower: bool, digits: bool, folded: Ar
 
 @kernel
 def fold_wide(
-    text: Array, offsets: Array, rows: Array, kinds: Array, min_length: int, folded: Array
+    text: IntArray,
+    offsets: IntArray,
+    rows: Array,
+    kinds: IntArray,
+    min_length: int,
+    folded: IntArray,
 ) -> Array:
     """Fold documents of any characters, lower-cased before, over what `fold_text` left.
 
@@ -151,7 +161,13 @@ def fold_wide(
 
 @kernel
 def _fold_one(
-    text: Array, begin: int, end: int, kinds: Array, min_length: int, folded: Array, shift: int
+    text: IntArray,
+    begin: int,
+    end: int,
+    kinds: IntArray,
+    min_length: int,
+    folded: IntArray,
+    shift: int,
 ) -> bool:
     characters, word_begin, unspaced, last = 0, begin + shift, False, SEPARATOR
     n = begin + shift
@@ -182,13 +198,13 @@ def _fold_one(
 
 
 @inlined
-def _clear(folded: Array, begin: int, end: int) -> None:
+def _clear(folded: IntArray, begin: int, end: int) -> None:
     for k in range(begin, end):
         folded[k] = 0
 
 
 @inlined
-def code_point(text: Array, i: int, end: int) -> tuple[int, int]:
+def code_point(text: IntArray, i: int, end: int) -> tuple[int, int]:
     """Code point at byte i and its number of bytes; -1 where the bytes are not UTF-8."""
     lead = np.int64(text[i])
     if lead < 0x80:
@@ -203,8 +219,8 @@ def code_point(text: Array, i: int, end: int) -> tuple[int, int]:
 
 
 @inlined
-def _key(text: Array, begin: int, length: int) -> tuple[np.uint64, np.uint64]:
-    """The key of a word without zeros."""
+def _key(text: IntArray, begin: int, length: int) -> tuple[np.uint64, np.uint64]:
+    """Return the key of a word without zeros."""
     bits = _EIGHT * np.uint64(length)
     head = load_eight(text, begin) << (np.uint64(64) - bits if length < 8 else _ZERO)
     following = load_eight(text, begin + 8) << (np.uint64(128) - bits if 8 < length < 16 else _ZERO)
@@ -215,7 +231,7 @@ def _key(text: Array, begin: int, length: int) -> tuple[np.uint64, np.uint64]:
 
 
 @kernel
-def _digest(text: Array, begin: int, length: int) -> np.uint64:
+def _digest(text: IntArray, begin: int, length: int) -> np.uint64:
     digest = np.uint64(length)
     for i in range(begin, begin + length):
         digest = (digest + np.uint64(text[i])) * _MIX_1
@@ -223,8 +239,8 @@ def _digest(text: Array, begin: int, length: int) -> np.uint64:
 
 
 @inlined
-def _key_of_any(text: Array, begin: int, length: int) -> tuple[np.uint64, np.uint64]:
-    """The key of a word that may be empty or hold zeros."""
+def _key_of_any(text: IntArray, begin: int, length: int) -> tuple[np.uint64, np.uint64]:
+    """Return the key of a word that may be empty or hold zeros."""
     if (
         length == 0
         or _has_zero(text, begin, min(length, 8))
@@ -235,7 +251,7 @@ def _key_of_any(text: Array, begin: int, length: int) -> tuple[np.uint64, np.uin
 
 
 @inlined
-def _has_zero(text: Array, begin: int, count: int) -> bool:
+def _has_zero(text: IntArray, begin: int, count: int) -> bool:
     """Whether one of up to eight bytes is 0."""
     if count <= 0:
         return False
@@ -252,11 +268,11 @@ def _hash(head: np.uint64, following: np.uint64) -> np.uint32:
 
 @inlined
 def _find(
-    slots: Array,
-    keys: Array,
-    pool: Array,
-    starts: Array,
-    text: Array,
+    slots: IntArray,
+    keys: IntArray,
+    pool: IntArray,
+    starts: IntArray,
+    text: IntArray,
     begin: int,
     length: int,
     head: np.uint64,
@@ -280,7 +296,9 @@ def _find(
 
 
 @inlined
-def _same_bytes(pool: Array, start: int, end: int, text: Array, begin: int, length: int) -> bool:
+def _same_bytes(
+    pool: IntArray, start: int, end: int, text: IntArray, begin: int, length: int
+) -> bool:
     if end - start != length:
         return False
     for k in range(length):
@@ -291,18 +309,18 @@ def _same_bytes(pool: Array, start: int, end: int, text: Array, begin: int, leng
 
 @inlined
 def _find_or_add(
-    slots: Array,
-    keys: Array,
-    pool: Array,
-    starts: Array,
+    slots: IntArray,
+    keys: IntArray,
+    pool: IntArray,
+    starts: IntArray,
     n_words: int,
-    text: Array,
+    text: IntArray,
     begin: int,
     length: int,
     head: np.uint64,
     following: np.uint64,
 ) -> int:
-    """Number of a word; a new one gets `n_words`, for which the table has room."""
+    """Return the number of a word; a new one gets `n_words`, for which the table has room."""
     slot, row = _find(slots, keys, pool, starts, text, begin, length, head, following)
     if row != 0:
         return row - 1
@@ -317,8 +335,11 @@ def _find_or_add(
 
 
 @kernel
-def rehash(slots: Array, keys: Array, n_words: int) -> None:
-    """Put the words of a table into empty slots, earlier words first: they are likelier to be met again."""
+def rehash(slots: IntArray, keys: IntArray, n_words: int) -> None:
+    """Put the words of a table into empty slots, earlier words first.
+
+    They are likelier to be met again.
+    """
     mask = len(slots) - 1
     for row in range(1, n_words + 1):
         slot = np.int64(_hash(keys[row, 0], keys[row, 1])) & mask
@@ -328,8 +349,11 @@ def rehash(slots: Array, keys: Array, n_words: int) -> None:
 
 
 @inlined
-def _list_bits(bits: np.uint64, base: int, places: Array, n: int) -> int:
-    """Write where the bits are set from place n on, and up to 16 places too many, which saves a branch per bit."""
+def _list_bits(bits: np.uint64, base: int, places: IntArray, n: int) -> int:
+    """Write where bits are set from index n on, and up to 16 entries too many.
+
+    That saves a branch per bit.
+    """
     total = int(count_ones(bits))
     for k in range(16):
         places[n + k] = base + np.int64(trailing_zeros(bits))
@@ -344,9 +368,11 @@ def _list_bits(bits: np.uint64, base: int, places: Array, n: int) -> int:
 
 @kernel
 def _list_words(
-    folded: Array, base: int, end: int, is_open: int, begins: Array, stops: Array
+    folded: IntArray, base: int, end: int, is_open: int, begins: IntArray, stops: IntArray
 ) -> tuple[int, int, int]:
-    """List where the words of a block begin and stop: the byte it reaches, the words, and whether another is open.
+    """List where the words of a block begin and stop.
+
+    Returns the byte reached, the words, and whether another is open.
 
     A word that is open, before or after, has its beginning in the list.
     """
@@ -366,9 +392,9 @@ def _list_words(
 
 @kernel
 def _list_keys(
-    folded: Array, begins: Array, stops: Array, n: int, min_length: int, keys: Array
+    folded: IntArray, begins: IntArray, stops: IntArray, n: int, min_length: int, keys: IntArray
 ) -> int:
-    """The keys of words that are long enough.
+    """List the keys of words that are long enough.
 
     Their beginnings and stops move up to the front of the lists.
     """
@@ -384,7 +410,13 @@ def _list_keys(
 
 @kernel
 def _look_up(
-    slots: Array, keys: Array, wanted: Array, n: int, rows: Array, first: int, missed: Array
+    slots: IntArray,
+    keys: IntArray,
+    wanted: IntArray,
+    n: int,
+    rows: Array,
+    first: int,
+    missed: IntArray,
 ) -> int:
     """Rows of words, from place `first` on, by one look at the table.
 
@@ -407,7 +439,7 @@ def _look_up(
 
 
 @kernel
-def _count_before(places: Array, n: int, end: int) -> int:
+def _count_before(places: IntArray, n: int, end: int) -> int:
     """How many of n ascending places are before `end`."""
     low, high = 0, n
     while low < high:
@@ -422,30 +454,30 @@ def _count_before(places: Array, n: int, end: int) -> int:
 class WordSlots(NamedTuple):
     """A hash table of words: slots, keys, and the bytes of word i in `pool`, from starts[i] on."""
 
-    slots: Array
-    keys: Array
-    pool: Array
-    starts: Array
+    slots: IntArray
+    keys: IntArray
+    pool: IntArray
+    starts: IntArray
 
 
 class WordBlock(NamedTuple):
     """Buffers of a block of ROOM words: int64 each, but `wanted`, which is uint64[ROOM, 2]."""
 
-    begins: Array
-    stops: Array
-    wanted: Array
-    missed: Array
+    begins: IntArray
+    stops: IntArray
+    wanted: IntArray
+    missed: IntArray
 
 
 @kernel
 def tokenise_until_full(
-    folded: Array,
-    ends: Array,
+    folded: IntArray,
+    ends: IntArray,
     min_length: int,
     table: WordSlots,
     block: WordBlock,
-    tokens: Array,
-    token_ends: Array,
+    tokens: IntArray,
+    token_ends: IntArray,
     state: Array,
 ) -> bool:
     """Go on from `state` to the end (True) or until the table or `tokens` want to grow (False).
@@ -493,7 +525,12 @@ def tokenise_until_full(
 
 @kernel
 def find_words(
-    slots: Array, keys: Array, pool: Array, starts: Array, other_pool: Array, other_starts: Array
+    slots: IntArray,
+    keys: IntArray,
+    pool: IntArray,
+    starts: IntArray,
+    other_pool: IntArray,
+    other_starts: IntArray,
 ) -> Array:
     """Ids of other words in the table, -1 for those that are not there."""
     ids = np.empty(len(other_starts) - 1, dtype=np.int32)
@@ -508,18 +545,18 @@ def find_words(
 
 @kernel
 def add_until_full(
-    slots: Array,
-    keys: Array,
-    pool: Array,
-    starts: Array,
+    slots: IntArray,
+    keys: IntArray,
+    pool: IntArray,
+    starts: IntArray,
     n_words: int,
-    text: Array,
-    begins: Array,
-    ends: Array,
-    ids: Array,
+    text: IntArray,
+    begins: IntArray,
+    ends: IntArray,
+    ids: IntArray,
     first: int,
 ) -> tuple[int, int]:
-    """Number words of a text from `first` on while there is room.
+    """Assign numbers to words of a text from `first` on while there is room.
 
     Returns where it stopped and the number of words.
     """

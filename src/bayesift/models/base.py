@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.special import expit, log_expit, log_softmax
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array, FloatArray, SparseRows
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.entries import entries_of
 from bayesift.kernels.products import GROUP, GroupedWeights, sparse_scores
@@ -29,18 +29,18 @@ from bayesift.validation import (
     check_two_classes,
 )
 
-_SPARSE_BELOW = 0.25  # share of weights that are not 0
+_SPARSE_BELOW_SHARE = 0.25  # share of weights that are not 0
 
 
 class SparseRow(NamedTuple):
     """The weights of one category that are not 0, their terms, and the number of all terms."""
 
-    terms: Array
-    values: Array
+    terms: IntArray
+    values: FloatArray
     n_terms: int
 
     def dense(self) -> Array:
-        """The weights of all terms."""
+        """Return the weights of all terms."""
         weights = np.zeros(self.n_terms)
         weights[self.terms] = self.values
         return weights
@@ -49,10 +49,10 @@ class SparseRow(NamedTuple):
 Row = Array | SparseRow
 
 
-def compact_row(weights: Array) -> Row:
-    """The weights of one category, sparse when most are 0."""
+def compact_row(weights: FloatArray) -> Row:
+    """Return the weights of one category, sparse when most are 0."""
     terms = np.flatnonzero(weights != 0.0)  # of truth values is quicker than of numbers
-    few = len(terms) < _SPARSE_BELOW * len(weights)
+    few = len(terms) < _SPARSE_BELOW_SHARE * len(weights)
     return SparseRow(terms.astype(np.int32), weights[terms], len(weights)) if few else weights
 
 
@@ -66,42 +66,44 @@ def stack_rows(rows: list[Row]) -> Any:
         for row in rows
     ]
     n_terms = rows[0].n_terms if isinstance(rows[0], SparseRow) else len(rows[0])
-    if sum(sizes) >= _SPARSE_BELOW * len(rows) * n_terms:
+    if sum(sizes) >= _SPARSE_BELOW_SHARE * len(rows) * n_terms:
         return np.stack([row.dense() if isinstance(row, SparseRow) else row for row in rows])
     parts = [row if isinstance(row, SparseRow) else _nonzeros(row) for row in rows]
-    indptr, shape = np.concatenate([[0], np.cumsum(sizes)]), (len(rows), n_terms)
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    shape = (len(rows), n_terms)
     terms, values = (np.concatenate([part[field] for part in parts]) for field in (0, 1))
     return sparse.csr_array(
         (values, terms, indptr.astype(np.int32 if len(terms) < 2**31 else np.int64)), shape=shape
     )
 
 
-def _nonzeros(weights: Array) -> SparseRow:
+def _nonzeros(weights: FloatArray) -> SparseRow:
     terms = np.flatnonzero(weights).astype(np.int32)
     return SparseRow(terms, weights[terms], len(weights))
 
 
 def rows_of(coefficients: Any) -> list[Row]:
-    """The inverse of `stack_rows`."""
+    """Split coefficients into rows: the inverse of `stack_rows`."""
     if not sparse.issparse(coefficients):
         return list(coefficients)
-    ends, n_terms = coefficients.indptr, coefficients.shape[1]
+    ends = coefficients.indptr
+    n_terms = coefficients.shape[1]
     parts = [slice(a, b) for a, b in pairwise(ends)]
     return [
         SparseRow(coefficients.indices[part], coefficients.data[part], n_terms) for part in parts
     ]
 
 
-def compact(weights: Array) -> Any:
+def compact(weights: FloatArray) -> Any:
     """Categories x terms, as a sparse array when most weights are 0."""
-    few = np.count_nonzero(weights) < _SPARSE_BELOW * weights.size
+    few = np.count_nonzero(weights) < _SPARSE_BELOW_SHARE * weights.size
     return sparse.csr_array(weights) if few else weights
 
 
-def scores_of(X: sparse.csr_array, coefficients: Any, intercepts: Array) -> Array:
+def scores_of(X: SparseRows, coefficients: Any, intercepts: FloatArray) -> Array:
     """X coefficients' + intercepts, documents x categories."""
     if not sparse.issparse(coefficients):
-        scores: Array = X @ coefficients.T + intercepts
+        scores: FloatArray = X @ coefficients.T + intercepts
         return scores
     scores = np.empty((X.shape[0], len(intercepts)))
     longest = int(np.diff(X.indptr).max(initial=0)) + 1
@@ -115,7 +117,7 @@ def scores_of(X: sparse.csr_array, coefficients: Any, intercepts: Array) -> Arra
 
 
 def _by_groups(coefficients: Any) -> GroupedWeights:
-    """Weights by term in the layout of `bayesift.kernels.products`: slots, groups, categories and weights."""
+    """Return weights by term in the layout of `bayesift.kernels.products`."""
     by_term = sparse.csr_array(coefficients.T)
     counts = np.diff(by_term.indptr)
     used = counts > 0
@@ -126,7 +128,8 @@ def _by_groups(coefficients: Any) -> GroupedWeights:
     weights = np.zeros(len(categories))
     gaps = np.repeat(GROUP * groups[1:-1] - by_term.indptr[:-1][used], counts[used])
     places = np.arange(by_term.nnz) + gaps
-    categories[places], weights[places] = by_term.indices, by_term.data
+    categories[places] = by_term.indices
+    weights[places] = by_term.data
     return GroupedWeights(slots, groups, categories.reshape(-1, GROUP), weights.reshape(-1, GROUP))
 
 
@@ -144,8 +147,8 @@ class CategoriesMixin(StateMixin):
 
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
-    ) -> tuple[sparse.csr_array, Array]:
-        """The contribution of each term to the score of a category, documents x terms, and the intercept.
+    ) -> tuple[SparseRows, Array]:
+        """Return the contribution of each term to the score of a category, and the intercept.
 
         `against` is the class to compare with (labels only); by default the rest of the category.
         """
@@ -154,7 +157,8 @@ class CategoriesMixin(StateMixin):
         weights, intercept = self._linear_form(category)
         if against is not None and not self._is_binary():
             theirs, other = self._linear_form(against)
-            weights, intercept = weights - theirs, intercept - other
+            weights = weights - theirs
+            intercept = intercept - other
         values = X.data * weights[X.indices]
         return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape), np.full(
             X.shape[0], intercept
@@ -167,7 +171,7 @@ class CategoriesMixin(StateMixin):
         return tags
 
     def _linear_form(self, category: Any) -> tuple[Array, float]:
-        """The weights of all terms and the intercept of the score of a category."""
+        """Return the weights of all terms and the intercept of the score of a category."""
         raise NotImplementedError
 
     def _check_classes(self, n_models: int) -> None:
@@ -179,7 +183,7 @@ class CategoriesMixin(StateMixin):
         return not self.multilabel_ and len(self.classes_) == 2
 
     def _place(self, category: Any) -> tuple[int, float]:
-        """The model of a category, and the sign of its scores for that category."""
+        """Return the model of a category, and the sign of its scores for that category."""
         places = np.flatnonzero(self.classes_ == category)
         if len(places) != 1:
             raise ValueError(f"no category {category!r}")
@@ -187,7 +191,7 @@ class CategoriesMixin(StateMixin):
 
 
 def named_or_given(value: Any, kinds: dict[str, type[Any]], what: str) -> Any:
-    """A value of one of these kinds, or the default one of that name."""
+    """Return a value of one of these kinds, or the default one of that name."""
     if isinstance(value, str):
         if value not in kinds:
             raise ValueError(f"no {what} {value!r}; there are: {', '.join(kinds)}")
@@ -221,15 +225,15 @@ def check_documents(
     return rows, targets, weights
 
 
-def models_of(targets: Targets) -> sparse.csr_array:
-    """The documents that each model calls positive, models x documents: of two classes the second is enough."""
+def models_of(targets: Targets) -> SparseRows:
+    """Return the documents that each model calls positive, models x documents."""
     if targets.multilabel:
         return targets.members
     check_two_classes(targets.classes)
     return targets.members[[1]] if len(targets.classes) == 2 else targets.members
 
 
-def signs_of(members: sparse.csr_array) -> Array:
+def signs_of(members: SparseRows) -> Array:
     """Labels -1 and +1, models x documents."""
     signs = np.full(members.shape, -1.0)
     for c in range(members.shape[0]):
@@ -240,7 +244,7 @@ def signs_of(members: sparse.csr_array) -> Array:
 def terms_of(
     feature_mask: Any, shape: tuple[int, int], earlier: Sequence[Array] | None = None
 ) -> list[Array] | None:
-    """The columns each model may use, None for all; those it used `earlier` stay."""
+    """Return the columns each model may use, None for all; those it used `earlier` stay."""
     if feature_mask is None:
         if earlier is not None and len(earlier) < shape[0]:
             raise ValueError(
@@ -263,7 +267,7 @@ def terms_of(
 def for_each_model(
     work: Callable[[int], Answer], n_models: int, n_jobs: int | None
 ) -> list[Answer]:
-    """The results for models 0, 1, ..., computed by threads (-1 for all cores)."""
+    """Return the results for models 0, 1, ..., computed by threads (-1 for all cores)."""
     return list(in_threads(work, range(n_models), n_jobs))
 
 
@@ -280,16 +284,16 @@ class LinearScoresMixin(CategoriesMixin):
     FITTED: ClassVar[tuple[str, ...]] = ("classes_", "multilabel_", "coef_", "intercept_")
 
     coef_: Any
-    intercept_: Array
+    intercept_: FloatArray
     n_features_in_: int
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> FloatArray:
         """Scores, documents x hyperplanes; one dimension for two classes."""
         scores = self._scores(X)
         return scores[:, 0] if self._is_binary() else scores
 
     def predict(self, X: Any) -> Array:
-        """The class with the largest score, or the indicator of the categories with a positive one."""
+        """Return the class with the largest score, or the indicator of positive scores."""
         scores = self._scores(X)
         if self.multilabel_:
             return (scores > 0).astype(np.int64)
@@ -297,9 +301,10 @@ class LinearScoresMixin(CategoriesMixin):
         classes: Array = self.classes_[best]
         return classes
 
-    def _set_hyperplanes(self, targets: Targets, weights: Any, intercepts: Array) -> Self:
+    def _set_hyperplanes(self, targets: Targets, weights: Any, intercepts: FloatArray) -> Self:
         """Keep what was learned."""
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
         self.coef_ = weights if sparse.issparse(weights) else compact(weights)
         self.intercept_ = intercepts
         self.n_features_in_ = self.coef_.shape[1]
@@ -324,7 +329,7 @@ class LinearScoresMixin(CategoriesMixin):
         self.n_features_in_ = self.coef_.shape[1]
         self._check_classes(n_models)
 
-    def _scores(self, X: Any) -> Array:
+    def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         return self.scores_checked(check_terms(self, X, reset=False))
 
@@ -335,19 +340,19 @@ class LinearScoresMixin(CategoriesMixin):
 
 
 class LogOddsMixin(LinearScoresMixin):
-    """P(c | d) from linear scores that are log odds, or logarithms of the probabilities of several classes."""
+    """P(c | d) from linear scores that are log odds, or log probabilities of classes."""
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> FloatArray:
         """P(c | d), documents x categories."""
         scores = self._scores(X)
         return expit(scores) if self.multilabel_ else np.exp(self._log_proba(scores))
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
         return self._log_proba(self._scores(X))
 
-    def _log_proba(self, scores: Array) -> Array:
+    def _log_proba(self, scores: FloatArray) -> FloatArray:
         several = not (self.multilabel_ or self._is_binary())
         sided = scores * [[-1.0, 1.0]] if self._is_binary() else scores
-        logarithms: Array = log_softmax(scores, axis=1) if several else log_expit(sided)
+        logarithms: FloatArray = log_softmax(scores, axis=1) if several else log_expit(sided)
         return logarithms

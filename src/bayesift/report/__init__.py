@@ -1,4 +1,4 @@
-"""Reports: one self-contained HTML page of an evaluation, a comparison or a filter, for any browser and any screen.
+"""Reports: one self-contained HTML page of an evaluation, a comparison or a filter.
 
 `report_content` and `comparison_content` gather what to show; `evaluation_report` and
 `comparison_report` write it.

@@ -25,7 +25,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One number of an evaluation (None where it cannot be measured), and what it means in one plain sentence."""
+    """One number of an evaluation (None if not measured), and its meaning in a sentence."""
 
     name: str
     value: float | None
@@ -36,7 +36,9 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """How often a document of one category (row) was assigned to another (column), of `n_categories` in all.
+    """How often a document of one category (row) was assigned to another (column).
+
+    There are `n_categories` in all.
 
     Examples
     --------
@@ -49,7 +51,7 @@ class Confusion:
     n_categories: int
 
     def largest(self, limit: int = 10) -> list[tuple[str, str, int]]:
-        """True category, assigned category and count of the most frequent mistakes."""
+        """Return true category, assigned category and count of the most frequent mistakes."""
         found = [
             (self.categories[i], self.categories[j], count)
             for i, row in enumerate(self.counts)
@@ -116,19 +118,19 @@ class Mistake:
     unseen_share: float = 0.0
 
     def largest_weight(self) -> float:
-        """The size of the largest contribution of a word."""
+        """Return the size of the largest contribution of a word."""
         return max((abs(word.weight) for word in self.words), default=1.0)
 
     def words_for(self) -> list[WordWeight]:
-        """The words that count most for the category."""
+        """Return the words that count most for the category."""
         return [word for word in self.words if word.weight > 0][:_SHOWN_WORDS]
 
     def words_against(self) -> list[WordWeight]:
-        """The words that count most against the category."""
+        """Return the words that count most against the category."""
         return [word for word in self.words if word.weight < 0][:_SHOWN_WORDS]
 
     def shown_excerpt(self) -> Iterator[Span]:
-        """The excerpt up to the length a page shows, with runs of blanks and empty lines made one."""
+        """Return the excerpt up to the length a page shows, with runs of blanks made one."""
         left = _EXCERPT
         for span in self.excerpt:
             # A span may hold a megabyte: only its beginning is looked at.
@@ -192,7 +194,7 @@ class ComparisonContent:
     note: str = ""
 
     def measures(self) -> list[Measure]:
-        """The measures that at least one system has."""
+        """Return the measures that at least one system has."""
         return list(
             {
                 measure.name: measure
@@ -202,14 +204,14 @@ class ComparisonContent:
         )
 
     def values(self, name: str) -> list[float | None]:
-        """A measure of every system; None where it has no such measure."""
+        """Return a measure of every system; None where it has no such measure."""
         return [
             next((m.value for m in system.measures if m.name == name), None)
             for system in self.systems
         ]
 
     def best(self, measure: Measure) -> float | None:
-        """The best value of a measure; None where there is nothing to compare."""
+        """Return the best value of a measure; None where there is nothing to compare."""
         values = [value for value in self.values(measure.name) if value is not None]
         if len(self.systems) < 2 or not values:
             return None

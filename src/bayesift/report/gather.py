@@ -1,4 +1,4 @@
-"""The content of a report, from a classifier and its evaluation, or from the scores of several systems."""
+"""The content of a report, from an evaluation or from scores of several systems."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.errors import DataError
 from bayesift.evaluation import (
     PrecisionRecallCurve,
@@ -46,9 +46,9 @@ _WRAPPED_LINE = re.compile(r"(?<=[^\n\s])[^\S\n]*\n[^\S\n]*(?=(\w))")
 
 
 def worst_mistakes(
-    classifier: TextClassifier, corpus: Corpus, decisions: Array, scores: Array, n: int = 10
+    classifier: TextClassifier, corpus: Corpus, decisions: Array, scores: FloatArray, n: int = 10
 ) -> tuple[Mistake, ...]:
-    """The n wrong decisions of which the model was most certain, at most one per document."""
+    """Return the n wrong decisions of which the model was most certain."""
     decided = np.asarray(decisions, dtype=bool)
     probable = classifier.has_probabilities_
     found = []
@@ -59,7 +59,7 @@ def worst_mistakes(
 
 
 def _most_certain(
-    classifier: TextClassifier, corpus: Corpus, decided: Array, scores: Array, n: int
+    classifier: TextClassifier, corpus: Corpus, decided: Array, scores: FloatArray, n: int
 ) -> Iterator[tuple[int, int]]:
     """Document and category of wrong decisions.
 
@@ -69,7 +69,8 @@ def _most_certain(
     truth = indicator_of(labels, classifier.categories_, skip_unknown=True).toarray().astype(bool)
     wrong = decided & ~truth if not classifier.multilabel_ else decided != truth
     rows, columns = np.nonzero(wrong)
-    assigned, given = decided[rows, columns], scores[rows, columns]
+    assigned = decided[rows, columns]
+    given = scores[rows, columns]
     certainty = np.where(assigned, given, (1 if classifier.has_probabilities_ else 0) - given)
     seen: set[int] = set()
     for place in np.argsort(-certainty, kind="stable").tolist():
@@ -128,7 +129,7 @@ def _explained(
 def _spans(
     classifier: TextClassifier, text: str, contributions: dict[str, float]
 ) -> Iterator[Span]:
-    """The beginning of a text, its words with their contributions; wrapped lines are joined."""
+    """Split the beginning of a text into words with their contributions."""
     shown = _WRAPPED_LINE.sub(
         lambda line: " " if line[1].islower() else line[0], text.lstrip()[:_EXCERPT]
     )
@@ -163,15 +164,19 @@ def report_content(
     --------
     >>> from bayesift.classifier import TextClassifier, evaluate
     >>> from bayesift.records import Document
-    >>> texts = {"wheat and corn": "grain", "corn exports": "grain", "crude oil": "crude", "oil tankers": "crude"}
-    >>> documents = tuple(Document(text, text, categories=(label,)) for text, label in texts.items())
+    >>> texts = {"wheat and corn": "grain", "corn exports": "grain", "crude oil": "crude",
+    ...     "oil tankers": "crude"}
+    >>> documents = tuple(Document(text, text, categories=(label,)) for text,
+    ...     label in texts.items())
     >>> corpus = Corpus(documents, ("crude", "grain"), name="commodities")
     >>> classifier = TextClassifier().fit_corpus(corpus)
     >>> content = report_content(classifier, evaluate(classifier, corpus))
     >>> content.title, content.confusion.counts, content.mistakes
     ('auto on commodities', ((2, 0), (0, 2)), ())
     """
-    corpus, decisions, scores = evaluation.corpus, evaluation.decisions, evaluation.scores
+    corpus = evaluation.corpus
+    decisions = evaluation.decisions
+    scores = evaluation.scores
     truth = evaluation.truth.toarray().astype(bool)
     sizes = np.argsort(-truth.sum(axis=0), kind="stable")
     curves, decided = _curves(
@@ -218,7 +223,7 @@ def comparison_content(
 
 
 def measures_of(scores: Scores, *, multilabel: bool) -> tuple[Measure, ...]:
-    """The measures of an evaluation, each with its meaning.
+    """Return the measures of an evaluation, each with its meaning.
 
     With one category per document, micro precision, recall and F1 all equal the accuracy, which
     alone is shown.
@@ -241,7 +246,10 @@ def _several(scores: Scores) -> tuple[Measure, ...]:
     right = sum(row.true_positives for row in scores.categories)
     found = f"{right:,} of {scores.n_positives:,} true categories were assigned."
     assigned = f"{right:,} of {scores.n_assigned:,} assigned categories are correct."
-    complete = f"Share of the {scores.n_documents:,} documents whose categories are all correct and complete."
+    complete = (
+        f"Share of the {scores.n_documents:,} documents whose categories are all "
+        "correct and complete."
+    )
     return (
         Measure(
             "micro F1",
@@ -264,7 +272,8 @@ def _macro_f1(scores: Scores) -> Measure:
 
 
 def _macro(scores: Scores) -> tuple[Measure, ...]:
-    nothing, averages = f"{scores.zero_division:g}", scores.macro
+    nothing = f"{scores.zero_division:g}"
+    averages = scores.macro
     assigned = (
         f"Mean precision of the categories; {nothing} for a category that was never assigned."
     )
@@ -280,8 +289,14 @@ _TOP = (
 )
 _LOSS = "Negative log probability of the truth; 0 is perfect. Confident mistakes cost most."
 _BRIER = "Mean squared error of the probabilities; 0 is perfect."
-_TOP_LABEL = "Mean difference between the probability of the top category and how often it is right; 0 is perfect."
-_CALIBRATION = "Mean difference between predicted probability and observed frequency, over all categories; 0 is perfect."
+_TOP_LABEL = (
+    "Mean difference between the probability of the top category and how often it is "
+    "right; 0 is perfect."
+)
+_CALIBRATION = (
+    "Mean difference between predicted probability and observed frequency, over all "
+    "categories; 0 is perfect."
+)
 
 
 def _probabilities(scores: Scores) -> tuple[Measure, ...]:
@@ -351,9 +366,12 @@ def _corpus_facts(corpus: Corpus) -> tuple[Fact, ...]:
 
 
 def _curves(
-    truth: Array, decisions: Array, scores: Array, categories: tuple[str, ...], sizes: Array
+    truth: Array, decisions: Array, scores: FloatArray, categories: tuple[str, ...], sizes: Array
 ) -> tuple[dict[str, PrecisionRecallCurve], dict[str, tuple[float, float]]]:
-    """Precision-recall curves of all decisions and of the largest categories, and where the decisions lie on them."""
+    """Draw precision-recall curves of all decisions and of the largest categories.
+
+    Points show where the decisions lie.
+    """
     parts = {"all decisions": (truth.ravel(), decisions.ravel().astype(bool), scores.ravel())}
     for j in sizes[:_LARGEST_CURVES]:
         if truth[:, j].any():
@@ -369,7 +387,7 @@ def _curves(
     return curves, decided
 
 
-def _reliability(truth: Array, scores: Array) -> dict[str, ReliabilityCurve]:
+def _reliability(truth: Array, scores: FloatArray) -> dict[str, ReliabilityCurve]:
     return {
         "all categories": reliability_curve(truth, scores),
         "top label": top_label_curve(truth, scores),
@@ -377,7 +395,7 @@ def _reliability(truth: Array, scores: Array) -> dict[str, ReliabilityCurve]:
 
 
 def _confusion(classifier: TextClassifier, corpus: Corpus, decisions: Array) -> Confusion | None:
-    """Counts of true against decided categories, of the most confused ones."""
+    """Count true against decided categories, of the most confused ones."""
     if classifier.multilabel_ or not corpus.is_single_label:
         return None
     names = [*classifier.categories_, *sorted(set(corpus.labels) - set(classifier.categories_))]
@@ -391,7 +409,7 @@ def _confusion(classifier: TextClassifier, corpus: Corpus, decisions: Array) -> 
 
 
 def _words(classifier: TextClassifier, n_words: int, sizes: Array) -> tuple[CategoryWords, ...]:
-    """The words of the categories, the largest first; none for models without weights of words."""
+    """Return the words of the categories, the largest first; none without weights."""
     try:
         found = top_terms(classifier, n_words)
     except DataError:

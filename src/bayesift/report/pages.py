@@ -35,7 +35,8 @@ from bayesift.report.content import ComparisonContent, EvaluationContent, Fact
 
 _BREAKS = re.compile(r"(?<=[._/@:-])(?=\w)")
 _READING_ORDER = (
-    "WSS@95 and ATD follow the order of reading: first the retrieved documents as they came, then the others, the most "
+    "WSS@95 and ATD follow the order of reading: first the retrieved documents as they came, "
+    "then the others, the most "
     "probable first by the profile at the end of the stream."
 )
 
@@ -59,12 +60,13 @@ class Section:
 
 
 def evaluation_report(content: EvaluationContent) -> str:
-    """The report of one evaluated model; sections without content are left out.
+    """Write the report of one evaluated model; empty sections are left out.
 
     Examples
     --------
     >>> from bayesift.report import EvaluationContent, Measure
-    >>> text = evaluation_report(EvaluationContent("Spam", (), (Measure("accuracy", 0.98, "Correct."),), ()))
+    >>> text = evaluation_report(EvaluationContent("Spam", (),
+    ...     (Measure("accuracy", 0.98, "Correct."),), ()))
     >>> "<h1><bdi>Spam</bdi></h1>" in text, "Confusion" in text
     (True, False)
     """
@@ -87,7 +89,7 @@ def evaluation_report(content: EvaluationContent) -> str:
 
 
 def comparison_report(content: ComparisonContent) -> str:
-    """The report of several systems: scores, bars, and which differences are significant."""
+    """Write the report of several systems: scores, bars and significant differences."""
     sections = [
         Section("scores", "Scores", "systems.html"),
         Section("bars", "Side by side", "bars.html"),
@@ -100,7 +102,7 @@ def comparison_report(content: ComparisonContent) -> str:
 
 
 def filter_report(simulation: Simulation) -> str:
-    """The report of a simulated filter: the tables of strategies, and their curves.
+    """Write the report of a simulated filter: tables of strategies, and their curves.
 
     Examples
     --------
@@ -108,7 +110,8 @@ def filter_report(simulation: Simulation) -> str:
     >>> from scipy import sparse
     >>> from bayesift.filtering import TopicRun
     >>> places = np.array([1, 3])
-    >>> run = TopicRun("grain", 2, np.array([1]), np.array([0]), np.array([True]), np.array([9]), 8, places)
+    >>> run = TopicRun("grain", 2, np.array([1]), np.array([0]), np.array([True]), np.array([9]),
+    ...     8, places)
     >>> truth = sparse.csr_array([[0], [1], [1]])
     >>> text = filter_report(Simulation("small", truth, ("grain",), 5, runs={"plain": [run]}))
     >>> "Mean T9P" in text, text.count('class="chart"')
@@ -150,7 +153,7 @@ def filter_report(simulation: Simulation) -> str:
 def render_page(
     title: str, facts: Sequence[Fact], sections: Sequence[Section], content: Any = None
 ) -> str:
-    """A whole HTML document; templates of sections see `content` and their `section`."""
+    """Render a whole HTML document; sections see `content` and their `section`."""
     return (
         _environment()
         .get_template("page.html")
@@ -159,22 +162,22 @@ def render_page(
 
 
 def section_template(source: str) -> Template:
-    """A template of someone else's section, which may import the macros of the report."""
+    """Return the template of a section that may import the macros of the report."""
     return _environment().from_string(source)
 
 
 def score(value: float | None, digits: int = 3) -> str:
-    """A measure, or a dash where there is none."""
+    """Return a measure, or a dash without one."""
     return "\N{EN DASH}" if value is None or not math.isfinite(value) else f"{value:.{digits}f}"
 
 
 def signed(value: float) -> str:
-    """A contribution with its sign."""
+    """Return a contribution with its sign."""
     return f"{value:+.1f}".replace("-", "\N{MINUS SIGN}")
 
 
 def certainty(probability: float) -> str:
-    """The probability of a decision; what only rounding makes certain is not called so."""
+    """Format the probability of a decision; rounding makes none certain."""
     if probability > 0.9999:
         return "over 99.99%"
     return f"{probability:.2%}" if probability > 0.999 else f"{probability:.1%}"
@@ -201,7 +204,7 @@ def _environment() -> Environment:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     environment.globals |= {
-        "style": Markup(chart_css() + page_css),  # noqa: S704  files of ours
+        "style": Markup(chart_css() + page_css),  # noqa: S704  files of this package
         "script": script,
         "policy": f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'",
     }
@@ -210,4 +213,4 @@ def _environment() -> Environment:
 
 def _own_file(environment: Environment, name: str) -> Markup:
     assert environment.loader is not None
-    return Markup(environment.loader.get_source(environment, name)[0])  # noqa: S704  a file of ours
+    return Markup(environment.loader.get_source(environment, name)[0])  # noqa: S704  a file of this package

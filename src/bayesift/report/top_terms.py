@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.errors import DataError
 from bayesift.report.content import CategoryWords, WordWeight
 
@@ -32,7 +32,7 @@ _LARGEST_LOG_ODDS = 30.0
 
 
 def top_terms(classifier: TextClassifier, k: int = 10) -> list[CategoryWords]:
-    """The k most informative words of each category, in the order of `categories_`.
+    """Return the k most informative words of each category, in the order of `categories_`.
 
     Examples
     --------
@@ -44,7 +44,8 @@ def top_terms(classifier: TextClassifier, k: int = 10) -> list[CategoryWords]:
     """
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k!r}")
-    names, model = classifier.terms(), classifier.model_
+    names = classifier.terms()
+    model = classifier.model_
     return [
         CategoryWords(
             category,
@@ -59,7 +60,7 @@ def top_terms(classifier: TextClassifier, k: int = 10) -> list[CategoryWords]:
 
 
 def _largest(
-    names: list[str], weights: Array, deviations: Array | None, inclusion: Array | None, k: int
+    names: list[str], weights: Array, deviations: FloatArray | None, inclusion: Array | None, k: int
 ) -> tuple[WordWeight, ...]:
     order = np.argsort(-weights, kind="stable")[:k]
     more = (deviations, inclusion)
@@ -75,24 +76,26 @@ def _largest(
 
 
 def _deviations(model: Any, row: int) -> Array | None:
-    """Standard deviations of the weights of a category, of a model that keeps its posterior."""
+    """Return the standard deviations of the weights of a category."""
     if not hasattr(model, "coef_variance_"):
         return None
     variances = model.coef_variance_[[min(row, model.coef_variance_.shape[0] - 1)]]
-    deviations: Array = np.sqrt(variances.toarray()[0])
+    deviations: FloatArray = np.sqrt(variances.toarray()[0])
     return deviations
 
 
 def _inclusion(model: Any, row: int) -> Array | None:
-    """The probabilities that words matter to a category, of a model with a spike-and-slab prior."""
+    """Return the probabilities that words matter to a category."""
     if not hasattr(model, "inclusion_"):
         return None
-    probabilities: Array = model.inclusion_[[min(row, model.inclusion_.shape[0] - 1)]].toarray()[0]
+    probabilities: FloatArray = model.inclusion_[
+        [min(row, model.inclusion_.shape[0] - 1)]
+    ].toarray()[0]
     return probabilities
 
 
 def _term_weights(model: Any) -> Iterator[Array]:
-    """The weights of all terms, category by category."""
+    """Return the weights of all terms, category by category."""
     if hasattr(model, "log_odds_coef_") and model.multilabel_:
         return map(_weights, np.exp(model.feature_log_prob_), model.log_odds_coef_)
     if hasattr(
@@ -100,10 +103,8 @@ def _term_weights(model: Any) -> Iterator[Array]:
     ):  # one classifier per category, as scikit-learn's OneVsRestClassifier
         return (_second_class(estimator, model.n_features_in_) for estimator in model.estimators_)
     if hasattr(model, "feature_count_"):  # scikit-learn's naive Bayes
-        counts, sizes = (
-            np.asarray(model.feature_count_, np.float64) + 1,
-            np.asarray(model.class_count_, np.float64),
-        )
+        counts = np.asarray(model.feature_count_, np.float64) + 1
+        sizes = np.asarray(model.class_count_, np.float64)
         return _against_rest(counts / counts.sum(axis=1, keepdims=True), sizes)
     if hasattr(model, "feature_log_prob_"):
         return _against_rest(np.exp(model.feature_log_prob_), np.exp(model.class_log_prior_))
@@ -118,7 +119,7 @@ def _term_weights(model: Any) -> Iterator[Array]:
 
 
 def _second_class(estimator: Any, n_terms: int) -> Array:
-    """The weights of the positive class of a binary classifier; zeros for a constant one."""
+    """Return the weights of the positive class of a binary classifier; zeros for a constant one."""
     if not any(
         hasattr(estimator, name) for name in ("feature_count_", "feature_log_prob_", "coef_")
     ):
@@ -127,7 +128,7 @@ def _second_class(estimator: Any, n_terms: int) -> Array:
     return positive
 
 
-def _against_rest(probabilities: Array, priors: Array) -> Iterator[Array]:
+def _against_rest(probabilities: FloatArray, priors: Array) -> Iterator[Array]:
     """Each class against all others taken together, weighted by their priors."""
     joint = probabilities * priors[:, np.newaxis]
     together = joint.sum(axis=0)
@@ -139,7 +140,7 @@ def _against_rest(probabilities: Array, priors: Array) -> Iterator[Array]:
         yield _weights(probabilities[c], log_odds)
 
 
-def _weights(probabilities: Array, log_odds: Array) -> Array:
+def _weights(probabilities: FloatArray, log_odds: Array) -> Array:
     # A word that is impossible everywhere has no log odds and weight 0.
     finite = np.nan_to_num(np.clip(log_odds, -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS))
     weights: Array = np.sqrt(probabilities) * finite

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.kernels.products import times, transposed_times
 from bayesift.models.linear.links import Link, log_likelihoods
 from bayesift.spark.counting import DocumentColumns, indicator_of_labels
@@ -18,7 +18,10 @@ from bayesift.spark.descent import WeightedSet
 from bayesift.spark.newton import packed_gram
 from bayesift.text import TermVectorizer
 
-BLOCK_SCHEMA = "documents int, entries long, row_ends binary, terms binary, weights binary, label_ends binary, labels binary"
+BLOCK_SCHEMA = (
+    "documents int, entries long, row_ends binary, terms binary, weights binary, "
+    "label_ends binary, labels binary"
+)
 SUMS_SCHEMA = "part int, losses binary, gradients binary, hessians binary"
 _FAR = -0.1
 _BLOCK = pa.schema(
@@ -34,12 +37,13 @@ _BLOCK = pa.schema(
 class RowBlock:
     """Some of the documents: rows are documents x terms, labels documents x categories (0 or 1)."""
 
-    rows: sparse.csr_array
-    labels: sparse.csr_array
+    rows: SparseRows
+    labels: SparseRows
 
     def to_batch(self) -> pa.RecordBatch:
-        """The block as one row of a batch."""
-        rows, labels = self.rows, self.labels
+        """Return the block as one row of a batch."""
+        rows = self.rows
+        labels = self.labels
         parts = (rows.indptr, rows.indices, rows.data, labels.indptr, labels.indices)
         kinds = (np.int64, np.int32, np.float64, np.int32, np.int32)
         bytes_of = [
@@ -53,7 +57,7 @@ class RowBlock:
 
     @classmethod
     def of(cls, row: dict[str, Any], n_terms: int, n_categories: int) -> RowBlock:
-        """The block of a row of a batch."""
+        """Return the block of a row of a batch."""
         ends, terms, weights = (
             np.frombuffer(row[name], dtype=kind)
             for name, kind in (("row_ends", np.int64), ("terms", np.int32), ("weights", np.float64))
@@ -84,7 +88,7 @@ class BlockMaker:
     kept: Array | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """A batch of one row for each batch."""
+        """Return a batch of one row for each batch."""
         names = pa.array(self.categories, pa.string())
         for batch in batches:
             texts, labels, _ = self.columns.read(batch)
@@ -102,7 +106,7 @@ class LossSums(NamedTuple):
     weights, the Hessians are diagonals or packed parts, concatenated.
     """
 
-    losses: Array
+    losses: FloatArray
     gradients: Array
     hessians: Array
 
@@ -120,13 +124,11 @@ class LossSums(NamedTuple):
 
     @classmethod
     def of(cls, rows: list[dict[str, Any]], shape: tuple[int, int]) -> LossSums:
-        """The sum of rows in the order of their parts: independent of the order of arrival."""
+        """Sum rows in the order of their parts, independent of the order of arrival."""
         total = None
         for row in sorted(rows, key=lambda row: row["part"]):
-            losses, gradients = (
-                np.frombuffer(row["losses"]),
-                np.frombuffer(row["gradients"]).reshape(shape),
-            )
+            losses = np.frombuffer(row["losses"])
+            gradients = np.frombuffer(row["gradients"]).reshape(shape)
             sums = cls(losses, gradients, np.frombuffer(row["hessians"], dtype=np.float32))
             if total is None:
                 total = cls(*(part.copy() for part in sums))
@@ -152,7 +154,7 @@ class LossEvaluator:
     """
 
     link: Link
-    weights: Array
+    weights: FloatArray
     models: list[int]
     n_categories: int
     diagonal: bool = False
@@ -160,12 +162,14 @@ class LossEvaluator:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One row: the sums over all blocks of all batches."""
-        total, part = None, 0
+        total = None
+        part = 0
         for batch in batches:
             for row in batch.to_pylist():
                 more = self.evaluate(RowBlock.of(row, len(self.weights) - 1, self.n_categories))
                 if total is None:
-                    total, part = more, row["part"]
+                    total = more
+                    part = row["part"]
                 else:
                     total.add(more)
         if total is not None:
@@ -173,7 +177,8 @@ class LossEvaluator:
 
     def evaluate(self, block: RowBlock) -> LossSums:
         """Losses, gradients and Hessians of one block."""
-        rows, n = block.rows, block.rows.shape[0]
+        rows = block.rows
+        n = block.rows.shape[0]
         signs = np.where(block.labels[:, self.models].toarray(), 1.0, -1.0)
         scores = np.empty((n, len(self.models)))
         times(rows.indptr, rows.indices, rows.data, np.ascontiguousarray(self.weights[:-1]), scores)
@@ -197,7 +202,9 @@ class LossEvaluator:
         return LossSums(-logarithms.sum(axis=0), -gradients, hessians)
 
 
-def secant_curvatures(link: Link, margins: Array, derivatives: Array, curvatures: Array) -> Array:
+def secant_curvatures(
+    link: Link, margins: FloatArray, derivatives: FloatArray, curvatures: FloatArray
+) -> Array:
     """Curvatures; for margins below 0 their mean between the margin and 0, which a step may cross.
 
     For the logit link this is Jaakkola & Jordan's bound, tanh(t/2) / (2t).
@@ -207,7 +214,7 @@ def secant_curvatures(link: Link, margins: Array, derivatives: Array, curvatures
     return np.where(far, (derivatives - at_zero) / np.where(far, -margins, 1.0), curvatures)
 
 
-def _sums_by_term(rows: sparse.csr_array, values: Array, factors: Array) -> Array:
+def _sums_by_term(rows: SparseRows, values: FloatArray, factors: FloatArray) -> Array:
     """X' factors and the sums of the factors, with these values as the entries of X."""
     sums = np.empty((rows.shape[1] + 1, factors.shape[1]))
     transposed_times(rows.indptr, rows.indices, values, factors, sums[:-1])
@@ -217,7 +224,7 @@ def _sums_by_term(rows: sparse.csr_array, values: Array, factors: Array) -> Arra
 
 @dataclass(frozen=True)
 class SumReducer:
-    """Adds the sums of a group of parts, with gradients of this shape: the driver receives fewer of them."""
+    """A reducer that adds the sums of a group of parts, so that the driver gets fewer."""
 
     shape: tuple[int, int]
 

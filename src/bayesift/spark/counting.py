@@ -1,6 +1,6 @@
 """Texts and labels out of Arrow batches, each bad row named.
 
-And what they add to the counts of all, whoever sums them.
+And what they add to the counts of all documents.
 
 Counts are whole numbers, so that their sums do not depend on how documents are dealt out.
 """
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.models.naive_bayes.language_models import CategoryCounts
 from bayesift.tables.loading import describe_damage
 from bayesift.tables.rows import MAX_CHARACTERS
@@ -24,7 +24,7 @@ from bayesift.text import TermVectorizer
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """The texts of a column that can be read, their rows, and for every row what is wrong with it, or null."""
+    """The texts of a column that can be read, their rows, and the errors of all rows."""
 
     texts: pa.LargeStringArray
     rows: Array
@@ -40,7 +40,7 @@ class Readable:
 
 
 def read_texts(column: pa.Array) -> Readable:
-    """The texts of a column of strings or UTF-8 bytes.
+    """Read the texts of a column of strings or UTF-8 bytes.
 
     Missing, empty, too long and damaged ones are errors.
     """
@@ -89,7 +89,7 @@ def _what_is_wrong(value: bytes | None) -> str | None:
 
 
 def read_labels(column: pa.Array, separator: str | None = None) -> pa.LargeListArray:
-    """The categories of each row: a list, a string to split at the separator, or one name."""
+    """Read the categories of each row: a list, a string to split, or one name."""
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
         lists = column.cast(pa.large_list(pa.large_string()))
     else:
@@ -100,8 +100,9 @@ def read_labels(column: pa.Array, separator: str | None = None) -> pa.LargeListA
 
 
 def _tidied(lists: pa.LargeListArray) -> pa.LargeListArray:
-    """The same without white space around names, empty names and repetitions."""
-    owners, names = pc.list_parent_indices(lists), pc.utf8_trim_whitespace(lists.flatten())
+    """Remove white space around names, empty names and repetitions."""
+    owners = pc.list_parent_indices(lists)
+    names = pc.utf8_trim_whitespace(lists.flatten())
     pairs = pa.table({"owner": owners, "name": names}).filter(
         pc.greater(pc.binary_length(names), 0)
     )
@@ -118,7 +119,7 @@ def _tidied(lists: pa.LargeListArray) -> pa.LargeListArray:
     )
 
 
-def indicator_of_labels(labels: pa.LargeListArray, categories: pa.Array) -> sparse.csr_array:
+def indicator_of_labels(labels: pa.LargeListArray, categories: pa.Array) -> SparseRows:
     """Documents x categories, 1 where the document has the category.
 
     Names that are not listed are left out.
@@ -131,15 +132,15 @@ def indicator_of_labels(labels: pa.LargeListArray, categories: pa.Array) -> spar
     return sparse.csr_array((ones, places), shape=(len(labels), len(categories)))
 
 
-TERM, CATEGORY, TOTAL = "term", "category", "total"
-DOCUMENTS, UNLIKE_ONE, UNREADABLE = (
-    "documents",
-    "documents without exactly one category",
-    "unreadable",
-)
+TERM = "term"
+CATEGORY = "category"
+TOTAL = "total"
+DOCUMENTS = "documents"
+UNLIKE_ONE = "documents without exactly one category"
+UNREADABLE = "unreadable"
 EVERY = -1  # stands for all categories, or for all terms
 _MOST_TERMS = 1 << 20  # that a process counts before it hands them on
-_ROWS = 1 << 16  # of a batch that is handed on
+_BATCH_ROWS = 1 << 16  # of a batch that is handed on
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ class DocumentColumns:
     def read(
         self, batch: pa.RecordBatch
     ) -> tuple[pa.LargeStringArray, pa.LargeListArray | None, pa.StringArray]:
-        """The texts that can be read with their categories, and the errors of all rows."""
+        """Read the texts that can be read with their categories, and the errors of all rows."""
         readable = read_texts(batch.column(self.text))
         if self.label is None:
             return readable.texts, None, readable.errors
@@ -168,18 +169,16 @@ class DocumentColumns:
 
 @dataclass(frozen=True)
 class Survey:
-    """Counts terms (as the vectorizer defines them), categories and documents: kind, name, documents, occurrences."""
+    """A counter of terms, categories and documents: kind, name, documents, occurrences."""
 
     columns: DocumentColumns
     vectorizer: TermVectorizer
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The counts of all batches; more than a million terms are handed on before the end."""
-        counter, categories, totals = (
-            self._counter(),
-            pa.array([], pa.large_string()),
-            np.zeros(3, dtype=np.int64),
-        )
+        """Count all batches; more than a million terms are handed on before the end."""
+        counter = self._counter()
+        categories = pa.array([], pa.large_string())
+        totals = np.zeros(3, dtype=np.int64)
         for batch in batches:
             texts, labels, errors = self.columns.read(batch)
             totals += [len(texts), 0, len(errors) - errors.null_count]
@@ -197,7 +196,7 @@ class Survey:
         yield from _in_batches(_term_rows(counter), _category_rows(categories), _total_rows(totals))
 
     def _counter(self) -> TermVectorizer:
-        """Counts all terms, of which some may be left out when the counts of all documents are there."""
+        """Count all terms; some may be left out when all documents are counted."""
         every = {
             "min_df": 1,
             "max_df": 1.0,
@@ -225,7 +224,7 @@ def _category_rows(names: pa.LargeStringArray) -> pa.Table:
     return _survey_rows(CATEGORY, counted.field("values"), numbers, numbers)
 
 
-def _total_rows(totals: Array) -> pa.Table:
+def _total_rows(totals: IntArray) -> pa.Table:
     return _survey_rows(TOTAL, pa.array([DOCUMENTS, UNLIKE_ONE, UNREADABLE]), totals, totals)
 
 
@@ -239,7 +238,7 @@ def _survey_rows(kind: str, names: pa.Array, documents: Array, occurrences: Arra
 
 @dataclass(frozen=True)
 class PairCounter:
-    """Counts every (category, term): rows of category, term, documents, weight and squares of weights.
+    """A counter of (category, term): documents, weight and squares of weights.
 
     The number -1 stands for all categories, or for all terms: the counts of a term in all
     documents, the documents of a category, the documents in all. The vectorizer is requested when
@@ -251,13 +250,16 @@ class PairCounter:
     vectorizer: Callable[[], TermVectorizer]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The counts of all batches."""
-        names, counted, squares = pa.array(self.categories, pa.string()), None, np.zeros(0)
+        """Count all batches."""
+        names = pa.array(self.categories, pa.string())
+        counted = None
+        squares = np.zeros(0)
         for batch in batches:
             vectorizer = self.vectorizer()
             n_terms = len(vectorizer.vocabulary_)
             if counted is None:
-                counted, squares = CategoryCounts.empty(len(names), n_terms), np.zeros(n_terms)
+                counted = CategoryCounts.empty(len(names), n_terms)
+                squares = np.zeros(n_terms)
             texts, labels, _ = self.columns.read(batch)
             X = vectorizer.transform(texts)
             members = indicator_of_labels(labels, names).T.tocsr()
@@ -270,10 +272,11 @@ class PairCounter:
 PAIR_SCHEMA = "category int, term int, documents double, weight double, squares double"
 
 
-def _pair_rows(counted: CategoryCounts, squares: Array) -> pa.Table:
+def _pair_rows(counted: CategoryCounts, squares: FloatArray) -> pa.Table:
     seen = np.flatnonzero(counted.term_documents)
     owners = np.repeat(np.arange(counted.counts.shape[0]), np.diff(counted.counts.indptr))
-    sizes, nothing = counted.category_documents, np.zeros(len(counted.category_documents))
+    sizes = counted.category_documents
+    nothing = np.zeros(len(counted.category_documents))
     every = np.full(len(seen), EVERY)
     parts = [
         (
@@ -294,4 +297,4 @@ def _pair_rows(counted: CategoryCounts, squares: Array) -> pa.Table:
 
 
 def _in_batches(*tables: pa.Table) -> Iterator[pa.RecordBatch]:
-    yield from pa.concat_tables(tables).combine_chunks().to_batches(max_chunksize=_ROWS)
+    yield from pa.concat_tables(tables).combine_chunks().to_batches(max_chunksize=_BATCH_ROWS)

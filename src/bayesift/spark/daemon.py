@@ -1,14 +1,16 @@
-"""Spark's daemon of Python workers with bayesift and its kernels loaded: workers are forked from it, warm.
+"""Spark's daemon of Python workers, with bayesift and its kernels loaded.
+
+Workers are forked from it, warm.
 
 Spark starts one daemon per executor. `spark_session` names this module in
-`spark.python.daemon.module`; a session of somebody else's can do the same.
+`spark.python.daemon.module`; a session that a user made can do the same.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
 
-_WORDS = 200_000  # more text than is counted without kernels
+_WARM_UP_WORDS = 200_000  # more text than is counted without kernels
 
 
 def load_kernels() -> None:
@@ -23,7 +25,7 @@ def load_kernels() -> None:
 
         assert bayesift.spark.scoring
         counts = TermVectorizer().fit_transform(
-            [" ".join(f"word{number % 1000}" for number in range(_WORDS))]
+            [" ".join(f"word{number % 1000}" for number in range(_WARM_UP_WORDS))]
         )
         weights = counts.copy()
         scores_of(counts, weights, weights.sum(axis=1))

@@ -54,17 +54,19 @@ class LossOracle(Protocol):
     """
 
     def loss_and_gradient(self, weights: FloatArray, models: list[int]) -> LossGradient:
-        """The loss of each model, and the gradients, of the shape of the weights."""
+        """Return the loss of each model, and the gradients, of the shape of the weights."""
         ...
 
     def hessian_diagonal(self, weights: FloatArray, models: list[int]) -> FloatArray:
-        """The diagonals of the Hessians, of the shape of the weights."""
+        """Return the diagonals of the Hessians, of the shape of the weights."""
         ...
 
     def loss_and_hessians(
         self, weights: FloatArray, models: list[int], sets: list[WeightedSet]
     ) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
-        """Losses, gradients, and of each model the Hessian of a set of its weights, its intercept last.
+        """Return losses, gradients, and of each model the Hessian of a set of weights.
+
+        The intercept comes last.
 
         Hessians are packed as by `bayesift.spark.newton.packed_gram`.
         """
@@ -72,7 +74,7 @@ class LossOracle(Protocol):
 
 
 def select(array: FloatArray, columns: IntArray) -> FloatArray:
-    """Some of the columns in their order.
+    """Select some of the columns in their order.
 
     The array itself for all of them, or if one column stands for all.
     """
@@ -104,7 +106,7 @@ class Penalty:
         return costs
 
     def subgradient(self, weights: FloatArray, gradient: FloatArray) -> FloatArray:
-        """The smallest subgradient of the objective; `gradient` is that of the loss."""
+        """Return the smallest subgradient; `gradient` is that of the loss."""
         distance = weights - self.rows[MODE]
         smooth = gradient + self.rows[L2] * distance
         shrunk = np.sign(smooth) * np.maximum(np.abs(smooth) - self.rows[L1], 0.0)
@@ -115,7 +117,7 @@ class Penalty:
         return np.where(bound, 0.0, slope)
 
     def select(self, columns: IntArray) -> Penalty:
-        """The penalty of some of the models."""
+        """Return the penalty of some of the models."""
         return Penalty(select(self.rows, columns), select(self.curvatures, columns), self.free)
 
 
@@ -143,7 +145,8 @@ def gap_bounds(
     """
     rows = penalty.rows[:, :-1]
     slope = penalty.subgradient(weights, gradients)
-    straight, curved = rows[L1] > 0, rows[L1] == 0
+    straight = rows[L1] > 0
+    curved = rows[L1] == 0
     distance = np.abs(weights[:-1] - rows[MODE])
     quadratic = np.sum(
         np.where(curved, slope[:-1] ** 2 / (2.0 * np.maximum(rows[L2], 1e-300)), 0.0), axis=0
@@ -311,7 +314,7 @@ class _LbfgsSearch:
         return Solution(weights, float(self.weights[-1]), trace, len(trace) - 1, converged)
 
     def _variables(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The variables of the weights as they are, and their bounds."""
+        """Return the variables of the weights as they are, and their bounds."""
         distance = self.weights - self.rows[MODE]
         below = -np.minimum(distance, 0.0)[self.kinked]
         distance[self.kinked] += below
@@ -333,7 +336,7 @@ class _LbfgsSearch:
         return moved
 
     def _objective(self, variables: FloatArray) -> tuple[float, FloatArray]:
-        """The objective and its gradient by the variables; asks for an evaluation."""
+        """Return the objective and its gradient by the variables; asks for an evaluation."""
         self.asked = self._weights_at(variables)
         self.requests.put(True)
         answer = self.answers.get()

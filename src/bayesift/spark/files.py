@@ -1,4 +1,6 @@
-"""Parquet to Parquet: executors read and write the files themselves, and Spark only hands out the work.
+"""Parquet to Parquet: executors read and write the files themselves.
+
+Spark only hands out the work.
 
 Through a DataFrame every row goes from Parquet to Spark's rows, to Arrow, and back the same way,
 which takes longer than scoring it. Here a task reads some row groups into Arrow batches, scores
@@ -50,7 +52,9 @@ def score_files(
     top: int | None = 3,
     terms: int = 0,
 ) -> tuple[int, int]:
-    """Put the texts of Parquet files into categories, and write Parquet files with the columns of `score`.
+    """Put the texts of Parquet files into categories, and write Parquet files.
+
+    They have the columns of `score`.
 
     Source and target are paths, or addresses that Arrow knows (`s3://`, `hdfs://`), which every
     executor can reach.
@@ -149,7 +153,7 @@ def _files_of(system: fs.FileSystem, place: str, source: str | Path) -> list[str
     if system.get_file_info(place).type == fs.FileType.File:
         return [place]
     if system.get_file_info(place).type == fs.FileType.NotFound:
-        raise DataError("there is no such file or folder", file=source)
+        raise DataError("file or folder not found", file=source)
     held = system.get_file_info(fs.FileSelector(place, recursive=True))
     files = sorted(
         info.path

@@ -1,4 +1,4 @@
-"""Models of a labelled DataFrame: naive Bayes from its counts, linear models by categories or by blocks of rows."""
+"""Models of a labelled DataFrame: naive Bayes, and linear models by rows or categories."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _BYTES_OF_ENTRY = 24  # a number and a place, by rows and by columns
 def fixed_rule(
     threshold: str | ThresholdRule, form: LabelForm, *, probabilities: bool
 ) -> ThresholdRule:
-    """A rule that learns nothing from scores, ready to decide.
+    """Return a rule that learns nothing from scores, ready to decide.
 
     Others are refused. "auto" is bayes or sign.
     """
@@ -93,7 +93,8 @@ def fit_naive_bayes(
 
     Examples
     --------
-    >>> fit_naive_bayes(spark.read.parquet("news"), label_col="topics").save("model.zip")  # doctest: +SKIP
+    >>> fit_naive_bayes(spark.read.parquet("news"),
+    ...     label_col="topics").save("model.zip")  # doctest: +SKIP
     """
     learner = _learner(model, NaiveBayesClassifier, "naive Bayes learner")
     columns = columns_of(df, text_col, label_col, separator)
@@ -228,7 +229,7 @@ def _by_categories(
     threshold: str | ThresholdRule,
     threshold_cv: int | None,
 ) -> ThresholdedClassifier:
-    """The local fit, with solvers on executors."""
+    """Fit as locally, with solvers on executors."""
     X, labels = blocks.collect()
     names = np.array(form.categories, dtype=object)
     y = labels if form.multilabel else names[labels.indices]
@@ -265,14 +266,14 @@ def _learner(model: Any, kind: type[Learner], what: str) -> Learner:
     made = make_learner(model) if isinstance(model, str) and model in LEARNERS else model
     if not isinstance(made, kind):
         names = [name for name, learner in LEARNERS.items() if isinstance(learner.make(), kind)]
-        raise DataError(f"{model!r:.60} is no {what} of ours; these are: {', '.join(names)}")
+        raise DataError(f"{model!r:.60} is not a {what} of bayesift; there are: {', '.join(names)}")
     return made
 
 
 def _select(
     selection: SelectTerms, counts: PairCounts, form: LabelForm
 ) -> tuple[SelectTerms, PairCounts]:
-    """The fitted selection, and the counts of its terms."""
+    """Fit the selection, and return it with the counts of its terms."""
     chosen = clone(selection).fit_tables(counts.tables(), form.categories)
     return chosen, counts.taking(np.flatnonzero(chosen.get_support()))
 

@@ -1,4 +1,6 @@
-"""Newton steps on working sets for many models at once (`bayesift.spark.descent`), for priors with a kink.
+"""Newton steps on working sets for many models at once, for priors with a kink.
+
+See `bayesift.spark.descent`.
 
 Under a Laplace prior few weights differ from their modes. An evaluation at given weights brings,
 beside losses and gradients of all weights, the Hessian of a model's working set: the weights off
@@ -17,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.kernels.linear import L1, L2, MODE
 from bayesift.kernels.newton_steps import complete_gram, gram, minimise_model
 from bayesift.models.linear.problem import Solution
@@ -35,17 +37,17 @@ from bayesift.spark.descent import (
 )
 
 LARGEST_SET = 3072  # 19 MB, as Hessians are sent
-_FIRST = 256  # terms of a set at the start
-_INNER = 0.01  # of the largest subgradient may be left by coordinate descent
-_CAUTIOUS = 0.03  # of the objective: a step that should gain more goes far
+_FIRST_SET_TERMS = 256  # terms of a set at the start
+_INNER_SHARE = 0.01  # of the largest subgradient may be left by coordinate descent
+_CAUTIOUS_SHARE = 0.03  # of the objective: a step that should gain more goes far
 _SHORTEST_STEP = 1e-6  # share of a Newton step that a line search tries at last
-_RIDGE = 1e-6  # of the diagonal: Hessians are sent in single precision
+_RIDGE_SHARE = 1e-6  # of the diagonal: Hessians are sent in single precision
 
 
 def minimise_by_newton(
-    oracle: LossOracle, weights: Array, penalty: Penalty, rule: DescentLimits
+    oracle: LossOracle, weights: FloatArray, penalty: Penalty, rule: DescentLimits
 ) -> tuple[list[Solution], Array]:
-    """The modes of all models, and bounds of what is left to gain.
+    """Find the modes of all models, and bounds of what is left to gain.
 
     Parameters as in `minimise_by_lbfgs`.
     """
@@ -54,7 +56,8 @@ def minimise_by_newton(
         if not search.active.any():
             break
         search.step()
-    solutions, gaps = search.solutions(), search.gaps()
+    solutions = search.solutions()
+    gaps = search.gaps()
     large = np.flatnonzero(search.large & (gaps > rule.tolerance))
     if not len(large):
         return solutions, gaps
@@ -76,17 +79,21 @@ class _SetNewton:
     """Models: weights (weights x models, intercepts last), working sets and their Hessians."""
 
     def __init__(
-        self, oracle: LossOracle, weights: Array, penalty: Penalty, rule: DescentLimits
+        self, oracle: LossOracle, weights: FloatArray, penalty: Penalty, rule: DescentLimits
     ) -> None:
-        self.oracle, self.penalty, self.rule = oracle, penalty, rule
-        self.weights, n_models = weights.copy(), weights.shape[1]
+        self.oracle = oracle
+        self.penalty = penalty
+        self.rule = rule
+        self.weights = weights.copy()
+        n_models = weights.shape[1]
         self.n_evaluations = 0
         self.traces: list[list[float]] = [[] for _ in range(n_models)]
         self.active = np.ones(n_models, dtype=bool)
         self.inverse = 1.0 / (penalty.curvatures[:-1] + penalty.rows[L2, :-1] + 1e-10)
         self.sets: list[Array] = [np.empty(0, dtype=np.int64)] * n_models
         self.hessians: list[Array] = [np.empty(0)] * n_models
-        self.large, self.cautious = np.zeros(n_models, dtype=bool), np.ones(n_models, dtype=bool)
+        self.large = np.zeros(n_models, dtype=bool)
+        self.cautious = np.ones(n_models, dtype=bool)
         losses, self.gradients = oracle.loss_and_gradient(self.weights, list(range(n_models)))
         self._count()
         self.objectives = losses + penalty.cost(self.weights)
@@ -99,7 +106,8 @@ class _SetNewton:
     def step(self) -> None:
         """One step of every active model."""
         columns = np.flatnonzero(self.active)
-        start, direction = self.weights[:, columns], np.zeros((len(self.weights), len(columns)))
+        start = self.weights[:, columns]
+        direction = np.zeros((len(self.weights), len(columns)))
         gains = np.empty(len(columns))
         subgradients = self.penalty.select(columns).subgradient(
             start, select(self.gradients, columns)
@@ -108,7 +116,7 @@ class _SetNewton:
             gains[place] = self._direction(c, subgradients[:, place], direction[:, place])
         ahead = start + direction
         self._select_sets(columns, ahead)
-        self.cautious[columns] = -gains > _CAUTIOUS * self.objectives[columns]
+        self.cautious[columns] = -gains > _CAUTIOUS_SHARE * self.objectives[columns]
         self._search(
             columns,
             lambda places, lengths: select(start, places) + lengths * select(direction, places),
@@ -125,18 +133,20 @@ class _SetNewton:
 
     def _search(
         self,
-        columns: Array,
+        columns: IntArray,
         trial: Callable[[Array, Array], Array],
         expected: Callable[[Array, Array, Array], Array],
         evaluate: Callable[[Array, Array], LossGradient],
     ) -> None:
         """Take a step of each of these models; a model for which no step length is accepted ends.
 
-        `trial` gives the weights of some models (their places in columns) at these step lengths,
+        `trial` gives the weights of some models (indices into `columns`) at these step lengths,
         `expected` the change of the objective to first order for places, trial weights and step
         lengths.
         """
-        weights, gradients, values = np.empty(0), np.empty(0), np.empty(0)
+        weights = np.empty(0)
+        gradients = np.empty(0)
+        values = np.empty(0)
 
         def objectives(places: Array, lengths: Array) -> Array:
             nonlocal weights, gradients, values
@@ -147,7 +157,8 @@ class _SetNewton:
 
         def accept(places: Array, good: Array) -> None:
             done = columns[places[good]]
-            self.weights[:, done], self.gradients[:, done] = weights[:, good], gradients[:, good]
+            self.weights[:, done] = weights[:, good]
+            self.gradients[:, done] = gradients[:, good]
             self.objectives[done] = values[good]
 
         found = backtrack(
@@ -161,7 +172,7 @@ class _SetNewton:
         self.active[columns[~found.accepted]] = False
         self._record(columns)
 
-    def _record(self, columns: Array) -> None:
+    def _record(self, columns: IntArray) -> None:
         """Record the objectives of models that made a step.
 
         A model that has converged or gains no more ends.
@@ -178,7 +189,7 @@ class _SetNewton:
         return gap_bounds(self.penalty, self.weights, self.gradients, self.objectives)
 
     def solutions(self) -> list[Solution]:
-        """The models as they are, converged where the bound of their gap is within the tolerance."""
+        """Return the models as they are, converged where their gap is within the tolerance."""
         converged = self.gaps() <= self.rule.tolerance
         return [
             Solution(
@@ -187,28 +198,28 @@ class _SetNewton:
             for weights, trace, met in zip(self.weights.T, self.traces, converged, strict=True)
         ]
 
-    def _direction(self, c: int, subgradient: Array, direction: Array) -> float:
+    def _direction(self, c: int, subgradient: Array, direction: FloatArray) -> float:
         """Write the step of a model; returns the change of the objective to first order."""
         chosen = self.sets[c]
         hessian = unpacked_gram(self.hessians[c], len(chosen))
         penalty = np.ascontiguousarray(
             self.penalty.rows[:, :, min(c, self.penalty.rows.shape[2] - 1)]
         )
-        edges, gradient, weights = (
-            np.ascontiguousarray(penalty[:, chosen]),
-            self.gradients[:, c],
-            self.weights[:, c],
-        )
-        sums, total = hessian[-1, :-1].copy(), float(hessian[-1, -1] + penalty[L2, -1])
+        edges = np.ascontiguousarray(penalty[:, chosen])
+        gradient = self.gradients[:, c]
+        weights = self.weights[:, c]
+        sums = hessian[-1, :-1].copy()
+        total = float(hessian[-1, -1] + penalty[L2, -1])
         matrix = np.ascontiguousarray(hessian[:-1, :-1])
-        matrix[np.diag_indices_from(matrix)] *= 1.0 + _RIDGE
+        matrix[np.diag_indices_from(matrix)] *= 1.0 + _RIDGE_SHARE
         tilted = self.penalty.free and total > 0.0
         complete_gram(matrix, sums, total if tilted else 0.0)
         neg_bias_gradient = (
             -(gradient[-1] + penalty[L2, -1] * (weights[-1] - penalty[MODE, -1])) if tilted else 0.0
         )
         neg_gradient = -gradient[chosen] - (sums * (neg_bias_gradient / total) if tilted else 0.0)
-        step, goal = np.empty(len(chosen)), _INNER * float(np.max(np.abs(subgradient)))
+        step = np.empty(len(chosen))
+        goal = _INNER_SHARE * float(np.max(np.abs(subgradient)))
         minimise_model(
             matrix,
             np.arange(len(chosen), dtype=np.int32),
@@ -224,13 +235,14 @@ class _SetNewton:
         return min(float(gradient @ direction + there - here), 0.0)
 
     @staticmethod
-    def _cost(penalty: Array, weights: Array) -> float:
+    def _cost(penalty: FloatArray, weights: FloatArray) -> float:
         distance = weights - penalty[MODE]
         return float(penalty[L1] @ np.abs(distance) + 0.5 * penalty[L2] @ distance**2)
 
-    def _select_sets(self, columns: Array, ahead: Array | None = None) -> None:
-        """Select the sets of these models: the weights off their modes, and as many others of the largest gain."""
-        penalty, start = self.penalty.select(columns), select(self.weights, columns)
+    def _select_sets(self, columns: IntArray, ahead: Array | None = None) -> None:
+        """Select the sets of models: weights off their modes, and others of the largest gain."""
+        penalty = self.penalty.select(columns)
+        start = select(self.weights, columns)
         subgradients = penalty.subgradient(start, select(self.gradients, columns))[:-1]
         priority = subgradients**2 * select(self.inverse, columns)
         moved = start[:-1] != penalty.rows[MODE, :-1]
@@ -241,14 +253,14 @@ class _SetNewton:
             priority[off, place] = 0.0
             priority[self.sets[c], place] = 0.0  # these were in the set and stayed at their modes
             steep = np.flatnonzero(priority[:, place])
-            wanted = max(_FIRST, len(off))
+            wanted = max(_FIRST_SET_TERMS, len(off))
             if len(steep) > wanted:
                 steep = steep[np.argpartition(-priority[steep, place], wanted)[:wanted]]
             if len(off) >= LARGEST_SET:
                 self.large[c] = True
             self.sets[c] = np.sort(np.concatenate([off, steep])[:LARGEST_SET])
 
-    def _evaluate(self, weights: Array, models: Array) -> LossGradient:
+    def _evaluate(self, weights: FloatArray, models: Array) -> LossGradient:
         sets = [WeightedSet(self.sets[c], bool(self.cautious[c])) for c in models]
         losses, gradients, hessians = self.oracle.loss_and_hessians(weights, models.tolist(), sets)
         self._count()
@@ -257,8 +269,8 @@ class _SetNewton:
         return losses, gradients
 
 
-def packed_gram(rows: sparse.csr_array, terms: Array, curvatures: Array) -> Array:
-    """The lower half of X' H X of some terms, a column of ones after them: its rows one after another."""
+def packed_gram(rows: SparseRows, terms: IntArray, curvatures: FloatArray) -> Array:
+    """Return the lower half of X' H X of some terms and a column of ones, row by row."""
     size = len(terms)
     places = np.full(rows.shape[1], size, dtype=np.int32)
     places[terms] = np.arange(size)
@@ -267,19 +279,19 @@ def packed_gram(rows: sparse.csr_array, terms: Array, curvatures: Array) -> Arra
     starts = np.concatenate([[0], np.cumsum(held)])[rows.indptr]
     some = sparse.csr_array((rows.data[held], columns[held], starts), shape=(rows.shape[0], size))
     some.sort_indices()
-    matrix, sums, whole = np.zeros(size * size), np.zeros(size), np.empty((size + 1, size + 1))
+    matrix = np.zeros(size * size)
+    sums = np.zeros(size)
+    whole = np.empty((size + 1, size + 1))
     gram(some.indptr.astype(np.int64), some.indices, some.data, curvatures, 0.0, matrix, sums)
-    whole[:-1, :-1], whole[-1, :-1], whole[-1, -1] = (
-        matrix.reshape(size, size),
-        sums,
-        curvatures.sum(),
-    )
-    packed: Array = whole[np.tri(size + 1, dtype=bool)]
+    whole[:-1, :-1] = matrix.reshape(size, size)
+    whole[-1, :-1] = sums
+    whole[-1, -1] = curvatures.sum()
+    packed: FloatArray = whole[np.tri(size + 1, dtype=bool)]
     return packed
 
 
-def unpacked_gram(packed: Array, size: int) -> Array:
-    """The matrix of `packed_gram` for this number of terms; its upper half is 0."""
+def unpacked_gram(packed: FloatArray, size: int) -> Array:
+    """Return the matrix of `packed_gram` for this number of terms; its upper half is 0."""
     half = np.tri(size + 1, dtype=bool)
     matrix = np.zeros(half.shape)
     matrix[half] = packed

@@ -1,4 +1,7 @@
-"""Linear models of more documents than one executor holds: blocks of rows stay where they are, losses are summed."""
+"""Linear models of more documents than one executor holds, by blocks of rows.
+
+Blocks stay where they are; losses are summed.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.linear import L2, LOWER, MODE, UPPER
 from bayesift.models.linear import SparseBayesClassifier
@@ -41,13 +44,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-_FEWEST, _MOST = 8, 256  # models that are fitted at a time
-_DIRECT = 16  # parts whose sums the driver adds itself
+_FEWEST_MODELS, _MOST_MODELS = 8, 256  # models that are fitted at a time
+_DIRECT_PARTS = 16  # parts whose sums the driver adds itself
 _AT_ONCE = (
     1 << 25
 )  # numbers of all parts of an evaluation, 256 MB: more models take several evaluations
 _PART = "part"
-_TOLERANCE = 1e-5
+_DEFAULT_TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,17 +59,18 @@ class Totals:
 
     n_documents: int
     positives: Array
-    squares: Array
+    squares: FloatArray
 
 
 class RowBlocks:
-    """Blocks of documents (rows of `BLOCK_SCHEMA`) that Spark keeps in the memories of executors, or on their disks."""
+    """Blocks of documents (`BLOCK_SCHEMA`) that Spark keeps in memory or on disk."""
 
     def __init__(self, df: DataFrame, n_terms: int, n_categories: int) -> None:
         from pyspark.sql import functions as F  # noqa: N812
         from pyspark.storagelevel import StorageLevel
 
-        self.n_terms, self.n_categories = n_terms, n_categories
+        self.n_terms = n_terms
+        self.n_categories = n_categories
         self.df = df.withColumn(_PART, F.spark_partition_id()).persist(StorageLevel.MEMORY_AND_DISK)
 
     def __enter__(self) -> Self:
@@ -76,14 +80,14 @@ class RowBlocks:
         self.df.unpersist()
 
     def sizes(self) -> tuple[int, int, int]:
-        """The numbers of documents, entries and parts."""
+        """Return the numbers of documents, entries and parts."""
         from pyspark.sql import functions as F  # noqa: N812
 
         row = self.df.agg(F.sum("documents"), F.sum("entries"), F.count_distinct(_PART)).first()
         assert row is not None
         return int(row[0] or 0), int(row[1] or 0), int(row[2])
 
-    def collect(self) -> tuple[sparse.csr_array, sparse.csr_array]:
+    def collect(self) -> tuple[SparseRows, SparseRows]:
         """All documents in this process, in the order of the DataFrame: vectors and labels."""
         blocks = [
             RowBlock.of(row, self.n_terms, self.n_categories)
@@ -96,7 +100,7 @@ class RowBlocks:
         """Losses and derivatives over all documents."""
         shape = evaluator.weights.shape
         sums = map_batches(self.df, evaluator, SUMS_SCHEMA)
-        if n_parts > _DIRECT:
+        if n_parts > _DIRECT_PARTS:
             sums = map_batches(
                 sums.repartition(isqrt(n_parts), _PART), SumReducer(shape), SUMS_SCHEMA
             )
@@ -104,7 +108,7 @@ class RowBlocks:
 
 
 def blocks_of(
-    spark: SparkSession, X: sparse.csr_array, labels: sparse.csr_array, *, n_blocks: int
+    spark: SparkSession, X: SparseRows, labels: SparseRows, *, n_blocks: int
 ) -> DataFrame:
     """Vectors and labels of this process as a DataFrame of blocks, one per partition."""
     edges = pairwise(np.linspace(0, X.shape[0], n_blocks + 1).astype(int))
@@ -123,7 +127,7 @@ def fit_row_blocks(
     tolerance: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[list[Solution], Array]:
-    """The modes of models, one per category, and bounds of the share of each objective that is left to gain.
+    """Find the modes of models, and bounds of the share of each objective left to gain.
 
     Parameters
     ----------
@@ -136,14 +140,14 @@ def fit_row_blocks(
     check_learner(learner)
     method = _METHODS[prior_of(learner.prior).kind]
     n_parts = blocks.sizes()[2]
-    step = int(np.clip(method.weights // blocks.n_terms, _FEWEST, _MOST))
+    step = int(np.clip(method.weights // blocks.n_terms, _FEWEST_MODELS, _MOST_MODELS))
     solutions: list[Solution] = []
     gaps = []
     for first in range(0, len(models), step):
         some = models[first : first + step]
         report = None if progress is None else lambda n, done=first: progress(done, n)
         settings = DescentLimits(
-            _TOLERANCE if tolerance is None else tolerance, learner.max_iter, report
+            _DEFAULT_TOLERANCE if tolerance is None else tolerance, learner.max_iter, report
         )
         oracle = _BlockOracle(blocks, n_parts, link_of(learner.link), some, learner.intercept_row())
         penalty = _penalty(learner, totals, some)
@@ -180,19 +184,19 @@ class _BlockOracle:
     n_parts: int
     link: Link
     models: list[int]
-    intercept: Array
+    intercept: FloatArray
 
-    def loss_and_gradient(self, weights: Array, models: list[int]) -> LossGradient:
+    def loss_and_gradient(self, weights: FloatArray, models: list[int]) -> LossGradient:
         """Losses and gradients."""
         return self._evaluate(weights, models)[:2]
 
-    def hessian_diagonal(self, weights: Array, models: list[int]) -> Array:
-        """The diagonals of the Hessians."""
+    def hessian_diagonal(self, weights: FloatArray, models: list[int]) -> Array:
+        """Return the diagonals of the Hessians."""
         parts = self._evaluate(weights, models, diagonal=True)[2]
         return np.hstack([part.reshape(len(weights), -1) for part in parts]).astype(np.float64)
 
     def loss_and_hessians(
-        self, weights: Array, models: list[int], sets: list[WeightedSet]
+        self, weights: FloatArray, models: list[int], sets: list[WeightedSet]
     ) -> tuple[Array, Array, list[Array]]:
         """Losses, gradients and the Hessians of working sets."""
         losses, gradients, parts = self._evaluate(weights, models, sets=sets)
@@ -201,7 +205,7 @@ class _BlockOracle:
 
     def _evaluate(
         self,
-        weights: Array,
+        weights: FloatArray,
         models: list[int],
         *,
         diagonal: bool = False,
@@ -212,15 +216,15 @@ class _BlockOracle:
             if sets is None
             else [packed_size(len(held.terms)) // 2 for held in sets]
         )
-        losses, gradients, hessians = np.empty(len(models)), np.empty(weights.shape), []
+        losses = np.empty(len(models))
+        gradients = np.empty(weights.shape)
+        hessians = []
         for first, last in self._chunks(
             np.array(extra) + len(weights) * (1.5 if diagonal else 1.0)
         ):
             categories = [self.models[model] for model in models[first:last]]
-            at, n_categories = (
-                np.ascontiguousarray(weights[:, first:last]),
-                self.blocks.n_categories,
-            )
+            at = np.ascontiguousarray(weights[:, first:last])
+            n_categories = self.blocks.n_categories
             some = None if sets is None else sets[first:last]
             evaluator = LossEvaluator(self.link, at, categories, n_categories, diagonal, some)
             sums = self.blocks.evaluate(evaluator, self.n_parts)
@@ -231,8 +235,9 @@ class _BlockOracle:
 
     def _chunks(self, sizes: Array) -> list[tuple[int, int]]:
         """First and last model of each evaluation, for sums of these sizes."""
-        room = _AT_ONCE / (self.n_parts if self.n_parts <= _DIRECT else isqrt(self.n_parts))
-        edges, held = [0], 0.0
+        room = _AT_ONCE / (self.n_parts if self.n_parts <= _DIRECT_PARTS else isqrt(self.n_parts))
+        edges = [0]
+        held = 0.0
         for model, size in enumerate(sizes):
             if held and held + size > room:
                 edges.append(model)
@@ -242,7 +247,7 @@ class _BlockOracle:
 
 
 def _start(oracle: _BlockOracle, totals: Totals, penalty: Penalty) -> Array:
-    """The modes of the prior, with the best intercepts for documents without terms."""
+    """Return the modes of the prior, with the best intercepts for documents without terms."""
     positives = totals.positives[oracle.models]
     weights = np.broadcast_to(penalty.rows[MODE], penalty.curvatures.shape).copy()
     negatives = totals.n_documents - positives
@@ -251,18 +256,17 @@ def _start(oracle: _BlockOracle, totals: Totals, penalty: Penalty) -> Array:
 
 
 def _penalty(learner: SparseBayesClassifier, totals: Totals, models: list[int]) -> Penalty:
-    """The penalty.
+    """Return the penalty of these models.
 
     Its curvatures are those where all documents have the share of the category for probability.
     """
-    prior, n_terms, intercept = (
-        prior_of(learner.prior),
-        len(totals.squares),
-        learner.intercept_row(),
-    )
+    prior = prior_of(learner.prior)
+    n_terms = len(totals.squares)
+    intercept = learner.intercept_row()
     priors = models[:1] if is_shared(prior) else models
     penalty = np.zeros((5, n_terms + 1, len(priors)))
-    penalty[LOWER], penalty[UPPER] = -np.inf, np.inf
+    penalty[LOWER] = -np.inf
+    penalty[UPPER] = np.inf
     for place, category in enumerate(priors):
         penalty[:, :-1, place] = penalty_rows(prior, category, n_terms)
     penalty[L2, -1], penalty[MODE, -1] = intercept[1:]
@@ -284,9 +288,11 @@ def check_learner(learner: SparseBayesClassifier) -> None:
         or learner.posterior != "mode"
     ):
         raise DataError(
-            "row blocks take no prior_scale, class_weight or posterior: choose the scale on a sample"
+            "row blocks take no prior_scale, class_weight or posterior: choose the scale on a "
+            "sample"
         )
     if learner.multiclass != "one-vs-rest":
         raise DataError(
-            "row blocks are for one model per category; a softmax model needs all documents in one place"
+            "row blocks are for one model per category; a softmax model needs all documents in "
+            "one place"
         )

@@ -35,13 +35,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-CATEGORIES, PROBABILITIES, SCORES, TERMS, ERRORS = (
-    "categories",
-    "probabilities",
-    "scores",
-    "terms",
-    "errors",
-)
+CATEGORIES = "categories"
+PROBABILITIES = "probabilities"
+SCORES = "scores"
+TERMS = "terms"
+ERRORS = "errors"
 
 
 @dataclass(frozen=True)
@@ -73,12 +71,12 @@ class Scorer:
     terms: int = 0
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The answers to each batch."""
+        """Answer each batch."""
         for batch in batches:
             yield self.score(batch)
 
     def score(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The answers to one batch, row by row."""
+        """Answer one batch, row by row."""
         classifier = self.model()
         readable = read_texts(batch.column(self.text))
         answers = Predictions.of(classifier, readable.texts, top=self.top)
@@ -94,7 +92,7 @@ class Scorer:
 
 
 def score_names(classifier: TextClassifier) -> tuple[str, str]:
-    """What the column of scores is called, and the field in it."""
+    """Return the name of the column of scores, and of the field in it."""
     return (PROBABILITIES, "probability") if classifier.has_probabilities_ else (SCORES, "score")
 
 
@@ -196,7 +194,7 @@ class Measurer:
     columns: DocumentColumns
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The sums over all batches."""
+        """Sum over all batches."""
         total: Array | None = None
         for batch in batches:
             part = self.measure(batch)
@@ -208,7 +206,7 @@ class Measurer:
             )
 
     def measure(self, batch: pa.RecordBatch) -> Array:
-        """The sums of one batch, one row per category and one for all."""
+        """Sum over one batch, one row per category and one for all."""
         classifier = self.model()
         texts, labels, errors = self.columns.read(batch)
         truth = (
@@ -258,7 +256,8 @@ def evaluate(
 
     Examples
     --------
-    >>> evaluate(spark.read.parquet("news"), "model.zip", label_col="topics").measures.micro.f1  # doctest: +SKIP
+    >>> evaluate(spark.read.parquet("news"), "model.zip",
+    ...     label_col="topics").measures.micro.f1  # doctest: +SKIP
     """
     from pyspark.sql import functions as F  # noqa: N812
 

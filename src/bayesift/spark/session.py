@@ -1,4 +1,4 @@
-"""The seam to Spark: a session, columns checked before a job starts, functions of Arrow batches on every partition."""
+"""The seam to Spark: a session, checked columns, functions of Arrow batches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 LOOPBACK = "127.0.0.1"
-_RETRIES = 4  # of a task, in a local run too: a lost Python process is no lost job
+_RETRIES = 4  # of a task, in a local run too: losing a Python process must not lose the job
 
 
 def check_java() -> None:
@@ -32,7 +32,7 @@ def check_java() -> None:
 
 
 def running_session() -> SparkSession | None:
-    """The session of this process, if there is one."""
+    """Return the session of this process, if there is one."""
     require("pyspark", extra="spark")
     require("pandas", extra="spark")
     check_java()
@@ -46,7 +46,7 @@ def running_session() -> SparkSession | None:
 def spark_session(
     master: str = "local[*]", *, progress: bool = False, settings: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """A session on this master: the one that is running, or a new one.
+    """Return a session on this master: the one that is running, or a new one.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def spark_session(
 
 
 def _with_retries(master: str) -> str:
-    """A local master that tries a lost task again, as clusters do."""
+    """Return a local master that tries a lost task again, as clusters do."""
     if master == "local":
         return f"local[1,{_RETRIES}]"
     if master.startswith("local[") and "," not in master:
@@ -97,7 +97,7 @@ BatchFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 def map_batches(df: DataFrame, function: BatchFunction, schema: str) -> DataFrame:
-    """The DataFrame that a function makes of the Arrow batches of each partition."""
+    """Map a function over the Arrow batches of each partition."""
     with warnings.catch_warnings():
         # Spark says it does not know pandas 3; only Arrow is used here.
         warnings.filterwarnings("ignore", ".*pandas", FutureWarning)
@@ -105,7 +105,7 @@ def map_batches(df: DataFrame, function: BatchFunction, schema: str) -> DataFram
 
 
 def collect(df: DataFrame) -> pa.Table:
-    """The rows of a DataFrame, partition after partition, as one table of this process."""
+    """Collect the rows of a DataFrame, partition after partition, as one table."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*pandas", FutureWarning)
         table: pa.Table = df.toArrow()
@@ -113,10 +113,11 @@ def collect(df: DataFrame) -> pa.Table:
 
 
 def check_column(df: DataFrame, name: str, kinds: tuple[str, ...], what: str) -> str:
-    """The type of a column; refused when it is not there or of another type than one of `kinds`."""
+    """Return the type of a column; refuse it if it is missing or of another type."""
     if name not in df.columns:
         raise DataError(
-            f"no column {name!r} for {what}; there are: {', '.join(map(repr, df.columns)) or 'none'}"
+            f"no column {name!r} for {what}; there are: "
+            f"{', '.join(map(repr, df.columns)) or 'none'}"
         )
     kind: str = df.schema[name].dataType.simpleString()
     if kinds and kind not in kinds:
@@ -135,13 +136,13 @@ def check_new(kept: Iterable[str], new: Iterable[str]) -> None:
 
 
 def sql_type(df: DataFrame, column: str) -> str:
-    """A column as a schema names it."""
+    """Return a column as a schema names it."""
     name = column.replace("`", "``")
     return f"`{name}` {df.schema[column].dataType.simpleString()}"
 
 
 def with_titles(df: DataFrame, text: str, title: str) -> DataFrame:
-    """The texts with their titles in front, as `Document.full_text` has them.
+    """Return the texts with their titles in front, as `Document.full_text` has them.
 
     A missing text stays missing.
     """

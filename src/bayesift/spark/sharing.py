@@ -1,4 +1,6 @@
-"""Models and matrices for executors: one safe file each, fetched and unpacked once, mapped by every process there.
+"""Models and matrices for executors: one safe file each, fetched and unpacked once.
+
+Every process there maps it.
 
 `SparkWorkers` solves the categories of a linear model on executors, for matrices that fit each of
 them.
@@ -32,9 +34,11 @@ from bayesift.text import TermVectorizer
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_KEPT = 2  # of each kind, by a process
-_SERVED = ExitStack()  # folders of files that executors may ask the driver for until it ends
-atexit.register(_SERVED.close)
+_KEPT_FILES = 2  # of each kind, by a process
+_SERVED_FOLDERS = (
+    ExitStack()
+)  # folders of files that executors may ask the driver for until it ends
+atexit.register(_SERVED_FOLDERS.close)
 _VOCABULARY = "vocabulary"
 _SENT_WITH_TASKS = (
     "importance",
@@ -59,7 +63,7 @@ def share(spark: SparkSession, content: ModelContent) -> str:
         name = f"bayesift-{_digest(folder / 'model.zip')}.zip"
         if not any(known.endswith(name) for known in spark.sparkContext.listFiles):
             spark.sparkContext.addFile(str((folder / "model.zip").rename(folder / name)))
-            _SERVED.enter_context(unserved.pop_all())
+            _SERVED_FOLDERS.enter_context(unserved.pop_all())
     return name
 
 
@@ -69,14 +73,14 @@ def _digest(file: Path) -> str:
 
 
 def fetched(name: str) -> ModelContent:
-    """The content of a shared file, on an executor; its arrays lie in the file."""
+    """Fetch the content of a shared file on an executor; its arrays lie in the file."""
     from pyspark import SparkFiles
 
     return load_model(unpacked(Path(SparkFiles.get(name))), mapped=True)
 
 
 def unpacked(archive: Path) -> Path:
-    """The folder of a zipped model, unpacked by whichever process comes first."""
+    """Unpack the folder of a zipped model, once per executor."""
     folder = archive.with_suffix(".model")
     if folder.exists():
         return folder
@@ -106,20 +110,20 @@ def shared_vectorizer(
     )
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_KEPT_FILES)
 def _classifier(name: str) -> TextClassifier:
     classifier: TextClassifier = classifier_of(TextClassifier, fetched(name))
     return classifier
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_KEPT_FILES)
 def _vectorizer(name: str) -> TermVectorizer:
     content = fetched(name)
     return TermVectorizer.from_state(content.header, content.arrays, content.lists[_VOCABULARY])
 
 
 class SparkWorkers:
-    """Solves categories on executors; takes the place of `n_jobs`.
+    """A solver of categories on executors; it replaces `n_jobs`.
 
     The matrix goes to each executor once, as a file that its processes map; what changes along a
     path or from fold to fold goes with the tasks.
@@ -136,7 +140,7 @@ class SparkWorkers:
     def solve(
         self, problem: LinearProblem, solver: str, tasks: list[tuple[list[int], Starts]]
     ) -> Iterable[list[Solution]]:
-        """The solutions of each task, in order."""
+        """Solve each task, in order."""
         work = _Task(
             self._send(problem), {name: getattr(problem, name) for name in _SENT_WITH_TASKS}, solver
         )
@@ -170,7 +174,7 @@ def _matrix(name: str) -> LinearProblem:
 
 
 def matrix_content(problem: LinearProblem) -> ModelContent:
-    """The documents and categories of a problem as the content of a file, by rows and by columns."""
+    """Return documents and categories of a problem as the content of a file."""
     parts = {"rows": problem.rows, "columns": problem.columns, "members": problem.members}
     arrays = {
         f"{name}.{field}": getattr(matrix, field)
@@ -181,7 +185,7 @@ def matrix_content(problem: LinearProblem) -> ModelContent:
 
 
 def problem_of(content: ModelContent) -> LinearProblem:
-    """The inverse of `matrix_content`; all else is to be filled in by `varied`."""
+    """Return the problem of `matrix_content`; `varied` fills in all else."""
     n_documents, n_terms, n_categories = content.header["shape"]
 
     def parts(name: str) -> tuple[Array, ...]:

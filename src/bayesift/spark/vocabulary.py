@@ -1,4 +1,7 @@
-"""Vocabularies, contingency tables and term scores of a DataFrame: partial counts of batches, summed by Spark."""
+"""Vocabularies, contingency tables and term scores of a DataFrame.
+
+Partial counts of batches are summed by Spark.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import pyarrow.compute as pc
 from scipy import sparse
 from sklearn.base import clone
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.classifier.labels import LabelForm
 from bayesift.errors import DataError
 from bayesift.features import SCORES, TermTables
@@ -50,7 +53,7 @@ class Surveyed(NamedTuple):
 def columns_of(
     df: DataFrame, text_col: str, label_col: str | None, separator: str | None
 ) -> DocumentColumns:
-    """The columns of texts and labels, checked."""
+    """Check and return the columns of texts and labels."""
     check_column(df, text_col, ("string", "binary"), "the text")
     if label_col is not None:
         check_column(df, label_col, _LABELS, "the categories")
@@ -83,7 +86,8 @@ def survey(
         summed = summed.where((F.col("kind") != TERM) | (F.col("documents") >= wanted.min_df))
     rows = collect(summed)
     totals = _named(rows, TOTAL)
-    n_documents, n_unreadable = totals[counting.DOCUMENTS], totals[counting.UNREADABLE]
+    n_documents = totals[counting.DOCUMENTS]
+    n_unreadable = totals[counting.UNREADABLE]
     if n_unreadable and not skip_bad:
         share = f"{n_unreadable:,} of {n_documents + n_unreadable:,}"
         raise DataError(
@@ -103,7 +107,7 @@ def survey(
 
 
 def _portable(vectorizer: TermVectorizer) -> TermVectorizer:
-    """The same vectorizer without what belongs to this process."""
+    """Return the same vectorizer without what belongs to this process."""
     portable: TermVectorizer = clone(vectorizer).set_params(progress=None, n_jobs=None)
     return portable
 
@@ -130,7 +134,7 @@ def vocabulary(
     vectorizer: TermVectorizer | None = None,
     skip_bad: bool = False,
 ) -> TermVectorizer:
-    """The vectorizer fitted to the texts of a DataFrame: the very columns and frequencies of a local `fit`.
+    """Fit the vectorizer to the texts of a DataFrame, with the columns of a local `fit`.
 
     Parameters
     ----------
@@ -141,7 +145,8 @@ def vocabulary(
 
     Examples
     --------
-    >>> vocabulary(spark.read.parquet("news"), vectorizer=TermVectorizer(min_df=5))  # doctest: +SKIP
+    >>> vocabulary(spark.read.parquet("news"),
+    ...     vectorizer=TermVectorizer(min_df=5))  # doctest: +SKIP
     """
     return survey(
         df, columns_of(df, text_col, None, None), vectorizer, skip_bad=skip_bad
@@ -168,15 +173,14 @@ class PairCounts:
 
     @classmethod
     def of(cls, rows: pa.Table, n_categories: int, n_terms: int) -> PairCounts:
-        """The counts of rows as `PairCounter` gives them, summed."""
+        """Sum the counts of rows as `PairCounter` gives them."""
         category, term, documents, weight, squares = (
             np.asarray(rows[name]) for name in rows.column_names
         )
-        sizes, margins = np.zeros(n_categories), np.zeros((3, n_terms))
-        of_terms, of_categories = (
-            (category == EVERY) & (term != EVERY),
-            (category != EVERY) & (term == EVERY),
-        )
+        sizes = np.zeros(n_categories)
+        margins = np.zeros((3, n_terms))
+        of_terms = (category == EVERY) & (term != EVERY)
+        of_categories = (category != EVERY) & (term == EVERY)
         margins[:, term[of_terms]] = documents[of_terms], weight[of_terms], squares[of_terms]
         sizes[category[of_categories]] = documents[of_categories]
         everything = documents[(category == EVERY) & (term == EVERY)]
@@ -188,7 +192,8 @@ class PairCounts:
     def tables(self) -> TermTables:
         """As term scores take them."""
         parts = (self.term_documents, self.term_weights, self.term_squares)
-        joint, cross = self._matrix(self.documents), self._matrix(self.weight)
+        joint = self._matrix(self.documents)
+        cross = self._matrix(self.weight)
         return TermTables(int(self.n_documents), self.sizes, *parts, joint, cross)
 
     def category_counts(self) -> CategoryCounts:
@@ -196,8 +201,8 @@ class PairCounts:
         margins = self.sizes, self.term_weights, self.term_documents, self.n_documents
         return CategoryCounts(self._matrix(self.weight), self.documents, *margins)
 
-    def taking(self, terms: Array) -> PairCounts:
-        """The counts of these terms only, ascending columns."""
+    def taking(self, terms: IntArray) -> PairCounts:
+        """Return the counts of these terms only, ascending columns."""
         place = np.full(len(self.term_documents), -1, dtype=np.int32)
         place[terms] = np.arange(len(terms), dtype=np.int32)
         kept = place[self.term] >= 0
@@ -210,7 +215,7 @@ class PairCounts:
         margins = (self.term_documents[terms], self.term_weights[terms], self.term_squares[terms])
         return PairCounts(*pairs, self.sizes, *margins, self.n_documents)
 
-    def _matrix(self, values: Array) -> sparse.csr_array:
+    def _matrix(self, values: FloatArray) -> SparseRows:
         shape = len(self.sizes), len(self.term_documents)
         indptr = np.searchsorted(self.category, np.arange(shape[0] + 1)).astype(np.int32)
         return sparse.csr_array((values, self.term.astype(np.int32), indptr), shape=shape)
@@ -231,11 +236,11 @@ def pair_counts(df: DataFrame, columns: DocumentColumns, surveyed: Surveyed) -> 
 
 @dataclass(frozen=True, eq=False)
 class TermScores:
-    """How much each term says about each category: scores (categories x terms), and the counts they come from."""
+    """Scores of terms (categories x terms), and the counts they come from."""
 
     terms: list[str]
     categories: tuple[str, ...]
-    scores: Array
+    scores: FloatArray
     tables: TermTables
 
 
@@ -261,7 +266,8 @@ def term_scores(
 
     Examples
     --------
-    >>> term_scores(spark.read.parquet("news"), label_col="topics", by="chi2").scores.shape  # doctest: +SKIP
+    >>> term_scores(spark.read.parquet("news"), label_col="topics",
+    ...     by="chi2").scores.shape  # doctest: +SKIP
     """
     if by not in SCORES:
         raise DataError(f"no score {by!r}; there are: {', '.join(SCORES)}")

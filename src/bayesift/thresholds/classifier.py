@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.errors import DataError
 from bayesift.folds import deal_folds
 from bayesift.state import storable
@@ -41,7 +41,7 @@ from bayesift.validation import are_names, number_labels
 
 Response = Literal["auto", "predict_proba", "decision_function"]
 
-_SHRINKAGE = 50.0  # of the thresholds of "auto" towards the best common one
+_AUTO_SHRINKAGE = 50.0  # of the thresholds of "auto" towards the best common one
 
 THRESHOLD_RULES: Mapping[str, type[ThresholdRule]] = MappingProxyType(
     {
@@ -63,14 +63,14 @@ for _name, _rule in THRESHOLD_RULES.items():
 
 
 def threshold_rule(name: str, **parameters: Any) -> ThresholdRule:
-    """A new rule by its name in `THRESHOLD_RULES`."""
+    """Return a new rule by its name in `THRESHOLD_RULES`."""
     if name not in THRESHOLD_RULES:
         raise ValueError(f"no threshold rule {name!r}; there are: {', '.join(THRESHOLD_RULES)}")
     return THRESHOLD_RULES[name](**parameters)
 
 
 def category_folds(Y: Any, *, n_folds: int, random_state: int | None = 0) -> Array:
-    """The fold in which each document is held out, -1 for those that always stay in training: see `deal_folds`."""
+    """Return the fold in which each document is held out, -1 for none; see `deal_folds`."""
     return deal_folds(label_matrix(Y), n_folds=n_folds, random_state=random_state)
 
 
@@ -108,7 +108,8 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
-    >>> X, y = [[-2.0], [-1.0], [0.0], [1.0], [2.0], [3.0]], ["ham", "ham", "ham", "ham", "spam", "spam"]
+    >>> X, y = [[-2.0], [-1.0], [0.0], [1.0], [2.0], [3.0]], ["ham", "ham", "ham", "ham", "spam",
+    ...     "spam"]
     >>> model = ThresholdedClassifier(LogisticRegression(), rule="max-f1").fit(X, y)
     >>> model.predict([[1.2], [1.8]]).tolist()
     ['ham', 'spam']
@@ -141,7 +142,8 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         )
         y, self.multilabel_ = _target(y)
         X, y = indexable(X, y)
-        self.estimator_, self._method = clone(self.estimator).fit(X, y, **fit_params), method
+        self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
+        self._method = method
         self.classes_, codes = (
             (np.arange(y.shape[1]), None) if self.multilabel_ else number_labels(y)
         )
@@ -150,7 +152,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             _refuse_weightless(Y, fit_params["sample_weight"])
         held_out = getattr(self.estimator_, "held_out_", None) if self.cv is None else None
         if self.rule == "auto" and self.multilabel_ and held_out is not None:
-            rule = MaxF1(shrinkage=_SHRINKAGE)
+            rule = MaxF1(shrinkage=_AUTO_SHRINKAGE)
         if rule.needs_scores and held_out is not None and method == "predict_proba":
             self.rule_ = rule.fit(held_out.labels, held_out.probabilities)
             return self
@@ -160,13 +162,11 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     @classmethod
     def assembled(cls, estimator: Any, rule: ThresholdRule, *, multilabel: bool) -> Self:
-        """The classifier of an estimator and a rule that are fitted already."""
+        """Return the classifier of an estimator and a rule that are fitted already."""
         classifier = cls(estimator, rule=rule)
-        classifier.estimator_, classifier.rule_, classifier.multilabel_ = (
-            estimator,
-            rule,
-            multilabel,
-        )
+        classifier.estimator_ = estimator
+        classifier.rule_ = rule
+        classifier.multilabel_ = multilabel
         classifier.classes_ = (
             np.arange(len(estimator.classes_)) if multilabel else np.asarray(estimator.classes_)
         )
@@ -180,31 +180,30 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         scores = self.decision_scores(X)
         if self.multilabel_:
             return self.rule_.decide(scores).astype(np.int64)
-        labels: Array = self.classes_[self.choose(scores)]
-        return labels
+        return self.classes_[self.choose(scores)]
 
-    def choose(self, scores: Array) -> Array:
-        """The index in `classes_` of the class predicted for documents with these decision scores."""
+    def choose(self, scores: FloatArray) -> Array:
+        """Return the index in `classes_` of the class predicted by these decision scores."""
         if self._binary:
             return self.rule_.decide(scores)[:, 0].astype(np.intp)
-        chosen: Array = np.argmax(scores - self.rule_.thresholds_for(scores), axis=1)
+        chosen: IntArray = np.argmax(scores - self.rule_.thresholds_for(scores), axis=1)
         return chosen
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Any:
-        """The probabilities of the classifier, as it gives them."""
+        """Return the probabilities of the classifier, as it gives them."""
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
     def decision_scores(self, X: Any) -> Array:
-        """The scores the rule decides on: documents x categories, one column for two classes."""
+        """Return the scores the rule decides on, documents x categories (1 for two classes)."""
         check_is_fitted(self)
         return self._score(self.estimator_, X)
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> FloatArray:
         """Scores minus thresholds; a vector for two classes."""
         scores = self.decision_scores(X)
-        margins: Array = scores - self.rule_.thresholds_for(scores)
+        margins: FloatArray = scores - self.rule_.thresholds_for(scores)
         return margins[:, 0] if self._binary else margins
 
     @property
@@ -235,7 +234,7 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return not self.multilabel_ and len(self.classes_) == 2
 
     def new_rule(self) -> ThresholdRule:
-        """The unfitted rule."""
+        """Return the unfitted rule."""
         if not isinstance(self.rule, str):
             rule: ThresholdRule = clone(self.rule)
             return rule
@@ -299,7 +298,7 @@ def _refuse_weightless(Y: Any, sample_weight: Any) -> None:
 
 
 def response_method(estimator: Any, response: Response, *, probabilities: bool) -> str:
-    """The method that gives scores; "auto" takes probabilities where there are any."""
+    """Return the method that gives scores; "auto" prefers probabilities."""
     if response not in get_args(Response):
         raise ValueError(
             f"response must be one of {', '.join(get_args(Response))}, got {response!r}"
@@ -329,20 +328,21 @@ def category_scores(estimator: Any, X: Any, method: str, *, n_categories: int) -
         return scores[:, [1]]
     if scores.shape[1] != n_categories:
         raise DataError(
-            f"{type(estimator).__name__} gives scores of {scores.shape[1]} categories, there are {n_categories}; "
+            f"{type(estimator).__name__} gives scores of {scores.shape[1]} categories, there "
+            f"are {n_categories}; "
             "every training part must hold every class"
         )
     return scores
 
 
-def _positive(probabilities: Array, classes: Array) -> Array:
-    """The probability of class 1; 0 when the category was never seen."""
+def _positive(probabilities: FloatArray, classes: Array) -> Array:
+    """Return the probability of class 1; 0 when the category was never seen."""
     column: Array = probabilities[:, np.asarray(classes) == 1].sum(axis=1)
     return column
 
 
 def take_rows(X: Any, rows: Array) -> Any:
-    """The rows of a matrix, a table or a list."""
+    """Return the rows of a matrix, a table or a list."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     if isinstance(X, list | tuple):

@@ -1,4 +1,4 @@
-"""Rules that take the best threshold on a labelled sample: what they maximise, and bootstrap intervals."""
+"""Rules that take the best threshold on a labelled sample."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.ranking import best_cuts
 from bayesift.thresholds.rules import (
     ThresholdRule,
@@ -50,7 +50,7 @@ class Ranking:
     each rank, and whether it belongs to the category.
     """
 
-    scores: Array
+    scores: FloatArray
     rows: Array
     positive: Array
     n_documents: int
@@ -72,13 +72,13 @@ class Ranking:
         return counts
 
     def highest(self, weights: Array | None = None) -> Array:
-        """The highest score of each category among the documents of positive weight."""
+        """Return the highest score of each category among the documents of positive weight."""
         first = 0 if weights is None else np.argmax(weights[self.rows] > 0, axis=1)
-        scores: Array = self.scores[np.arange(len(self.scores)), first]
+        scores: FloatArray = self.scores[np.arange(len(self.scores)), first]
         return scores
 
     def pooled(self) -> Ranking:
-        """The scores of all categories in one ranking."""
+        """Return the scores of all categories in one ranking."""
         order = np.argsort(-self.scores, axis=None)
         scores, rows, positive = (
             part.ravel()[order][None] for part in (self.scores, self.rows, self.positive)
@@ -88,7 +88,7 @@ class Ranking:
     def best_thresholds(
         self, criterion: Criterion, weights: Array | None = None
     ) -> tuple[Array, Array]:
-        """The best threshold of each category and its criterion.
+        """Return the best threshold of each category and its criterion.
 
         `weights` counts each document so many times.
         """
@@ -128,7 +128,8 @@ class EmpiricalRule(ThresholdRule):
     >>> class MaxF2(EmpiricalRule):
     ...     criterion = Criterion(numerator=(0, 5, 0, 0), denominator=(0, 0, 1, 4))
     >>> y, scores = [1, 0, 0, 0, 1], [0.9, 0.5, 0.4, 0.3, 0.2]
-    >>> MaxF2().fit(y, scores).decide(scores).tolist(), MaxF1().fit(y, scores).decide(scores).tolist()
+    >>> MaxF2().fit(y, scores).decide(scores).tolist(), MaxF1().fit(y,
+    ...     scores).decide(scores).tolist()
     ([True, True, True, True, True], [True, False, False, False, False])
     """
 
@@ -148,7 +149,7 @@ class EmpiricalRule(ThresholdRule):
     def choose(
         self, ranking: Ranking, weights: Array | None = None, pooled: Ranking | None = None
     ) -> Array:
-        """The thresholds for ranked documents, each counted `weights` times.
+        """Choose the thresholds for ranked documents, each counted `weights` times.
 
         `pooled` is the sorted pooled ranking.
         """
@@ -177,11 +178,14 @@ class EmpiricalRule(ThresholdRule):
 
 
 class MaxF1(EmpiricalRule):
-    """The threshold with the highest F1 on the sample (MaxF1 of the online paper, on its training scores).
+    """The threshold with the highest F1 on the sample.
+
+    MaxF1 of the online paper, on its training scores.
 
     Examples
     --------
-    >>> Y, scores = [[1, 0], [1, 0], [0, 1], [0, 0]], [[0.9, 0.1], [0.4, 0.2], [0.6, 0.3], [0.2, 0.1]]
+    >>> Y, scores = [[1, 0], [1, 0], [0, 1], [0, 0]], [[0.9, 0.1], [0.4, 0.2], [0.6, 0.3],
+    ...     [0.2, 0.1]]
     >>> MaxF1().fit(Y, scores).thresholds_.round(3)
     array([0.3 , 0.25])
     >>> MaxF1(shrinkage=1).fit(Y, scores).thresholds_.round(3)
@@ -221,7 +225,8 @@ class SCut(EmpiricalRule):
 
     Examples
     --------
-    >>> Y, scores = [[1, 0], [0, 0], [0, 1], [0, 0]], [[0.9, 0.4], [0.4, 0.3], [0.6, 0.2], [0.2, 0.2]]
+    >>> Y, scores = [[1, 0], [0, 0], [0, 1], [0, 0]], [[0.9, 0.4], [0.4, 0.3], [0.6, 0.2],
+    ...     [0.2, 0.2]]
     >>> SCut(minimum_f1=0.5).fit(Y, scores).thresholds_.round(3)
     array([0.75, 0.4 ])
     """
@@ -238,7 +243,7 @@ class SCut(EmpiricalRule):
     def choose(
         self, ranking: Ranking, weights: Array | None = None, pooled: Ranking | None = None
     ) -> Array:
-        """The best thresholds where they are good enough, the fallback elsewhere."""
+        """Choose the best thresholds where they are good enough, the fallback elsewhere."""
         if self.fallback not in get_args(Fallback):
             raise ValueError(
                 f"fallback must be one of {', '.join(get_args(Fallback))}, got {self.fallback!r}"
@@ -351,7 +356,7 @@ class Utility(EmpiricalRule):
 
     @property
     def criterion(self) -> Criterion:
-        """The utility less its constant part, the gain of a true negative times the number of negatives."""
+        """Return the utility without its constant part, the gain of a true negative times n."""
         self._stakes()
         (rejected, alarm), (missed, found) = self.gains
         return Criterion(
@@ -369,7 +374,7 @@ class Utility(EmpiricalRule):
     def choose(
         self, ranking: Ranking, weights: Array | None = None, pooled: Ranking | None = None
     ) -> Array:
-        """The thresholds for ranked documents."""
+        """Choose the thresholds for ranked documents."""
         if self.calibrated:
             return np.full(len(ranking.scores), self._break_even())
         return super().choose(ranking, weights, pooled)
@@ -379,7 +384,7 @@ class Utility(EmpiricalRule):
         return negative / (negative + positive)
 
     def _stakes(self) -> tuple[float, float]:
-        """The difference between a right and a wrong decision on a negative and on a positive document."""
+        """Return the difference between a right and a wrong decision, on either side."""
         (rejected, alarm), (missed, found) = self.gains
         if rejected <= alarm or found <= missed:
             raise ValueError(

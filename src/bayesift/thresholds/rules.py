@@ -1,4 +1,7 @@
-"""Decision rules and how they read labels and scores: those that learn nothing, cuts by number, expected F1."""
+"""Decision rules and how they read labels and scores.
+
+Rules that learn nothing, cuts by number, expected F1.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.errors import DataError
 
 
@@ -46,7 +49,7 @@ class ThresholdRule(BaseEstimator):
         raise NotImplementedError
 
     def thresholds_for(self, scores: Any) -> Array:
-        """The thresholds that apply to these documents, to be compared with their scores."""
+        """Return the thresholds that apply to these documents, to be compared with their scores."""
         check_is_fitted(self)
         n_categories = score_matrix(scores).shape[1]
         if n_categories != len(self.thresholds_):
@@ -90,7 +93,7 @@ class Bayes(ThresholdRule):
         return self
 
     def thresholds_for(self, scores: Any) -> Array:
-        """The same threshold for every category."""
+        """Return the same threshold for every category."""
         return super().thresholds_for(probability_matrix(scores))
 
 
@@ -143,14 +146,16 @@ def probability_matrix(probabilities: Any) -> Array:
     checked = score_matrix(probabilities)
     if checked.size and not (checked.min() >= 0 and checked.max() <= 1):
         raise DataError(
-            f"this rule needs probabilities, but scores reach from {checked.min():g} to {checked.max():g}"
+            f"this rule needs probabilities, but scores reach from {checked.min():g} to "
+            f"{checked.max():g}"
         )
     return checked
 
 
 def labelled_scores(Y: Any, scores: Any) -> tuple[Array, Array]:
     """Labels and scores of the same documents and categories."""
-    positive, checked = label_matrix(Y), score_matrix(scores)
+    positive = label_matrix(Y)
+    checked = score_matrix(scores)
     if positive.shape != checked.shape:
         shapes = [" x ".join(map(str, matrix.shape)) for matrix in (positive, checked)]
         raise DataError(f"labels are {shapes[0]}, scores {shapes[1]} (documents x categories)")
@@ -159,8 +164,8 @@ def labelled_scores(Y: Any, scores: Any) -> tuple[Array, Array]:
     return positive, checked
 
 
-def n_categories_of(Y: Any, scores: Array | None) -> int:
-    """The number of categories, by the scores where there are any and by the labels otherwise."""
+def n_categories_of(Y: Any, scores: FloatArray | None) -> int:
+    """Return the number of categories, by the scores or else by the labels."""
     shape = np.shape(Y) if scores is None else scores.shape
     return int(shape[1]) if len(shape) > 1 else 1
 
@@ -180,7 +185,8 @@ class RCut(ThresholdRule):
 
     Examples
     --------
-    >>> RCut(t=1).fit([[1, 0, 0]], [[0.1, 0.7, 0.2]]).decide([[0.1, 0.7, 0.2], [0.5, 0.4, 0.5]]).astype(int)
+    >>> RCut(t=1).fit([[1, 0, 0]],
+    ...     [[0.1, 0.7, 0.2]]).decide([[0.1, 0.7, 0.2], [0.5, 0.4, 0.5]]).astype(int)
     array([[0, 1, 0],
            [1, 0, 0]])
     """
@@ -199,14 +205,15 @@ class RCut(ThresholdRule):
         n_categories = checked.shape[1]
         if self.t is not None and not 1 <= self.t < n_categories:
             raise ValueError(
-                f"t must be at least 1 and below the number of categories {n_categories}, got {self.t!r}"
+                f"t must be at least 1 and below the number of categories {n_categories}, got "
+                f"{self.t!r}"
             )
         self.t_ = self._best_t(positive, checked) if self.t is None else self.t
         self.n_categories_ = n_categories
         return self
 
     def thresholds_for(self, scores: Any) -> Array:
-        """A threshold for each document, its highest score that is not assigned; a column."""
+        """Return a threshold for each document, its highest score that is not assigned."""
         return -np.partition(-self._checked(scores), self.t_, axis=1)[:, [self.t_]]
 
     def decide(self, scores: Any) -> Array:
@@ -217,7 +224,7 @@ class RCut(ThresholdRule):
         return decisions
 
     @staticmethod
-    def _best_t(positive: Array, scores: Array) -> int:
+    def _best_t(positive: Array, scores: FloatArray) -> int:
         by_rank = np.take_along_axis(positive, _first(scores, axis=1), axis=1).sum(axis=0)[:-1]
         t = np.arange(1, scores.shape[1])
         return int(t[np.argmax(2 * np.cumsum(by_rank) / (t * len(scores) + positive.sum()))])
@@ -233,7 +240,7 @@ class RCut(ThresholdRule):
 
 
 class PCut(ThresholdRule):
-    """Assign to each category its share of the documents to be decided, those with the highest scores.
+    """Assign to each category its share of documents, those with the highest scores.
 
     A category with prior π takes round(proportion · π · n) of n documents; ties go to the earlier
     document.
@@ -294,13 +301,13 @@ class PCut(ThresholdRule):
         return checked, np.minimum(wanted, len(checked))
 
 
-def _first(scores: Array, *, axis: int) -> Array:
+def _first(scores: FloatArray, *, axis: int) -> Array:
     """Positions by falling score, earlier ones first among equals."""
     return np.argsort(-scores, axis=axis, kind="stable")
 
 
 class ExpectedF1(ThresholdRule):
-    """Choose the threshold of each category on the documents to be decided, by their probabilities alone.
+    """Choose the threshold of each category by the probabilities of the documents alone.
 
     Maximises Lewis's approximation of the expected F1 over the sets D+ of documents above a
     threshold,
@@ -339,14 +346,14 @@ class ExpectedF1(ThresholdRule):
         return self
 
     def thresholds_for(self, scores: Any) -> Array:
-        """The best thresholds for these documents, or those of `fit`."""
+        """Return the best thresholds for these documents, or those of `fit`."""
         probabilities = probability_matrix(scores)
         fitted = super().thresholds_for(probabilities)
         return expected_f1_thresholds(probabilities) if self.batch else fitted
 
 
 def expected_f1_thresholds(probabilities: Any) -> Array:
-    """The threshold of each category with the highest expected F1 over these documents.
+    """Find the threshold of each category with the highest expected F1.
 
     To assign nothing it is the highest probability, to assign everything it lies just below the
     lowest.
@@ -361,7 +368,7 @@ def expected_f1_thresholds(probabilities: Any) -> Array:
     expected[:, 0] = np.prod(1 - falling, axis=1)
     below = np.arange(1, n_documents + 1) + sums[:, -1:]
     np.divide(2 * sums, below, out=expected[:, 1:])
-    # No threshold separates equal probabilities.
+    # Equal probabilities cannot be separated by a threshold.
     expected[:, 1:-1][falling[:, :-1] == falling[:, 1:]] = -np.inf
     return _thresholds_at(falling, np.argmax(expected, axis=1))
 

@@ -45,7 +45,7 @@ def test_support_vectors_are_scikit_learns():
 
 
 def test_support_vectors_by_blocks_are_scikit_learns(monkeypatch):
-    monkeypatch.setattr(svm, "_LARGE", 0)
+    monkeypatch.setattr(svm, "_LEAST_BLOCK_WORK", 0)
     X, _ = documents()
     Y = np.column_stack([X[:, :5] > 0.5, np.zeros(len(X)), np.ones(len(X))]).astype(int)
     weights = np.random.default_rng(3).integers(0, 3, len(X)).astype(float)
@@ -56,14 +56,14 @@ def test_support_vectors_by_blocks_are_scikit_learns(monkeypatch):
     ):
         ours = LinearSVM(tol=1e-7, **settings).fit(X, Y, weights, **given)
         with monkeypatch.context() as patch:
-            patch.setattr(svm, "_LARGE", np.inf)
+            patch.setattr(svm, "_LEAST_BLOCK_WORK", np.inf)
             peer = LinearSVM(dual=False, tol=1e-9, **settings).fit(X, Y, weights, **given)
         np.testing.assert_allclose(dense(ours.coef_), dense(peer.coef_), atol=1e-5)
         np.testing.assert_allclose(ours.intercept_, peer.intercept_, atol=1e-5)
 
 
 def test_support_vectors_by_blocks_say_when_they_do_not_converge(monkeypatch):
-    monkeypatch.setattr(svm, "_LARGE", 0)
+    monkeypatch.setattr(svm, "_LEAST_BLOCK_WORK", 0)
     monkeypatch.setitem(svm._MAX_ITER, "squared_hinge", 1)
     with pytest.warns(ConvergenceWarning, match="1 machines did not converge"):
         LinearSVM(tol=1e-9).fit(*documents())

@@ -44,12 +44,12 @@ def test_kernel_values_shared_by_all_models_give_the_margins_of_each_alone(kerne
     X, Y = documents()
     more, _ = documents(n_documents=23)
     together = KernelSVM(kernel=kernel).fit(X, Y)
-    monkeypatch.setattr(svm, "_BLOCK", 7)
+    monkeypatch.setattr(svm, "_BLOCK_DOCUMENTS", 7)
     blocks = KernelSVM(kernel=kernel).fit(X, Y)
     np.testing.assert_allclose(
         blocks.decision_function(more), together.decision_function(more), atol=1e-12
     )
-    monkeypatch.setattr(svm, "_LARGEST_SHARED", 0)
+    monkeypatch.setattr(svm, "_MOST_SHARED_DOCUMENTS", 0)
     alone = KernelSVM(kernel=kernel).fit(X, Y)
     assert [machine.kernel for machine in together.machines_] == ["precomputed"] * 3
     assert "precomputed" not in [machine.kernel for machine in alone.machines_]

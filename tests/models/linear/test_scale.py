@@ -66,7 +66,7 @@ def test_norm_is_terms_over_mean_squared_norm():
 
 @pytest.mark.parametrize("laplace", [True, False])
 def test_held_out_losses_are_those_of_a_plain_loop(laplace, monkeypatch):
-    monkeypatch.setattr(scale_rules, "_TOLERANCE", 1e-10)
+    monkeypatch.setattr(scale_rules, "_LEAST_TOLERANCE", 1e-10)
     X, Y = documents()
     problem = problem_of(X, Y, LaplacePrior() if laplace else GaussianPrior())
     folds = folds_of(problem, 4, 0)

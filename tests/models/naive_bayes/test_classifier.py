@@ -286,7 +286,7 @@ def test_contributions_against_another_class():
 
 def test_contributions_need_another_class():
     model = NaiveBayesClassifier().fit([[1.0]], ["a"])
-    with pytest.raises(ValueError, match="no other class"):
+    with pytest.raises(ValueError, match="only one class"):
         model.contributions([[1.0]], "a")
 
 

@@ -24,14 +24,16 @@ from bayesift.validation import Targets, TermTagsMixin
 
 Planes = tuple[Array, Array]
 
-_GRID = np.linspace(0.0, 1.0, 21)
-_PRECISION = 1e-4  # of a share chosen by likelihood
-_LOOSE = 1e4  # C of the line from scores to log odds: finite where documents are separable
+_SHARES_TRIED = np.linspace(0.0, 1.0, 21)
+_SHARE_PRECISION = 1e-4  # of a share chosen by likelihood
+_LINE_COST = 1e4  # C of the line from scores to log odds: finite where documents are separable
 
 
 @storable("hybrid")
 class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEstimator):
-    """Two linear models as one: each keeps its heaviest features, is scaled to weights that sum to 1, and is mixed.
+    """A mixture of two linear models.
+
+    Each keeps its heaviest features and is scaled to weights that sum to 1.
 
         w = (1 - alpha) w_first / |w_first|_1 + alpha w_second / |w_second|_1
 
@@ -68,7 +70,8 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
 
     Examples
     --------
-    >>> model = HybridClassifier(alpha=0.5).fit([[1, 0], [0, 1], [0, 2]], ["grain", "crude", "crude"])
+    >>> model = HybridClassifier(alpha=0.5).fit([[1, 0], [0, 1], [0, 2]],
+    ...     ["grain", "crude", "crude"])
     >>> model.predict([[1, 0], [0, 1]]).tolist()
     ['grain', 'crude']
     """
@@ -119,8 +122,8 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
         Y = sparse.csr_array(models_of(targets).T)
         if self.alpha is None:
             truth, found = self._held_out(rows, Y, weights)
-            self.alphas_ = _GRID
-            mixed = (_mixed(found[0], found[1], alpha) for alpha in _GRID)
+            self.alphas_ = _SHARES_TRIED
+            mixed = (_mixed(found[0], found[1], alpha) for alpha in _SHARES_TRIED)
             self.validation_scores_ = np.array(
                 [_quality(truth, scores, targets.multilabel) for scores in mixed]
             )
@@ -149,8 +152,8 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
         if not 0 < self.keep <= 1:
             raise ValueError(f"keep must be above 0 and at most 1, got {self.keep!r}")
 
-    def _parts(self, rows: sparse.csr_array, Y: sparse.csr_array, weights: Array) -> list[Planes]:
-        """The hyperplanes of both models, cut down and scaled."""
+    def _parts(self, rows: SparseRows, Y: SparseRows, weights: FloatArray) -> list[Planes]:
+        """Return the hyperplanes of both models, cut down and scaled."""
         first = NaiveBayesClassifier() if self.first is None else clone(self.first)
         machine = LinearSVM(C=self.C, loss=self.loss, dual=self.dual, tol=self.tol)
         second = machine if self.second is None else clone(self.second)
@@ -164,10 +167,11 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
         ]
 
     def _held_out(
-        self, rows: sparse.csr_array, Y: sparse.csr_array, weights: Array
+        self, rows: SparseRows, Y: SparseRows, weights: FloatArray
     ) -> tuple[Array, Array]:
         """Labels of documents held out, and their scores by both models."""
-        scores, held_out = np.zeros((2, *Y.shape)), np.zeros(Y.shape[0], dtype=bool)
+        scores = np.zeros((2, *Y.shape))
+        held_out = np.zeros(Y.shape[0], dtype=bool)
         for train, test in self._splits(Y.shape[0]):
             for part, planes in enumerate(self._parts(rows[train], Y[train], weights[train])):
                 scores[part, test] = scores_of(rows[test], *planes)
@@ -194,11 +198,11 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
         super()._post_load()
         self._check_settings()
         if not 0 <= self.alpha_ <= 1:
-            raise DataError(f"{self.alpha_!r:.40} is no share of a model")
+            raise DataError(f"{self.alpha_!r:.40} is not the share of a model")
 
 
 def hyperplanes_of(model: Any) -> Planes:
-    """The weights and intercepts of a fitted linear model, hyperplanes x terms."""
+    """Return the weights and intercepts of a fitted linear model, hyperplanes x terms."""
     if hasattr(model, "log_odds_coef_"):
         return model.log_odds_coef_, model.log_odds_intercept_
     if not hasattr(model, "coef_"):
@@ -207,7 +211,7 @@ def hyperplanes_of(model: Any) -> Planes:
     return weights, np.asarray(model.intercept_)
 
 
-def heaviest(weights: Array, keep: float) -> Array:
+def heaviest(weights: FloatArray, keep: float) -> Array:
     """Weights without the lightest ones of each row; a share `keep` of the columns stays."""
     n_dropped = weights.shape[1] - max(1, round(keep * weights.shape[1]))
     if n_dropped <= 0:
@@ -218,8 +222,8 @@ def heaviest(weights: Array, keep: float) -> Array:
     return kept
 
 
-def _fitted(model: Any, rows: sparse.csr_array, Y: sparse.csr_array, weights: Array) -> Planes:
-    """The hyperplanes of a model, fitted to all categories at once where it can."""
+def _fitted(model: Any, rows: SparseRows, Y: SparseRows, weights: FloatArray) -> Planes:
+    """Return the hyperplanes of a model, fitted to all categories at once where it can."""
     if hasattr(model, "fit_checked"):
         members = sparse.csr_array(Y.T)
         targets = Targets(members, np.arange(Y.shape[1]), multilabel=True)
@@ -235,7 +239,7 @@ def _fitted(model: Any, rows: sparse.csr_array, Y: sparse.csr_array, weights: Ar
     )
 
 
-def _scaled(weights: Array, intercepts: Array, *, keep: float, bias: bool) -> Planes:
+def _scaled(weights: FloatArray, intercepts: FloatArray, *, keep: float, bias: bool) -> Planes:
     kept = heaviest(np.asarray(weights), keep)
     sums = np.abs(kept).sum(axis=1)
     sums[sums == 0] = 1.0
@@ -243,11 +247,10 @@ def _scaled(weights: Array, intercepts: Array, *, keep: float, bias: bool) -> Pl
 
 
 def _mixed(first: Array, second: Array, alpha: float) -> Array:
-    mixed: Array = (1.0 - alpha) * first + alpha * second
-    return mixed
+    return (1.0 - alpha) * first + alpha * second
 
 
-def _quality(truth: Array, scores: Array, multilabel: bool) -> float:
+def _quality(truth: Array, scores: FloatArray, multilabel: bool) -> float:
     from sklearn.metrics import average_precision_score
 
     if multilabel:
@@ -258,8 +261,8 @@ def _quality(truth: Array, scores: Array, multilabel: bool) -> float:
     return float(np.mean(truth[np.arange(len(truth)), np.argmax(scores, axis=1)]))
 
 
-def _likeliest(truth: Array, scores: Array) -> tuple[Array, Array]:
-    """The shares that a search tried, ascending, and the mean log-likelihood of the labels at each."""
+def _likeliest(truth: Array, scores: FloatArray) -> tuple[Array, Array]:
+    """Return the shares that a search tried, ascending, and the mean log-likelihood at each."""
     tried: dict[float, float] = {}
 
     def loss(alpha: float) -> float:
@@ -268,21 +271,22 @@ def _likeliest(truth: Array, scores: Array) -> tuple[Array, Array]:
 
     for end in (0.0, 1.0):
         loss(end)
-    minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded", options={"xatol": _PRECISION})
+    minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded", options={"xatol": _SHARE_PRECISION})
     alphas = np.array(sorted(tried))
     return alphas, np.array([tried[alpha] for alpha in alphas.tolist()])
 
 
-def _log_likelihood(truth: Array, scores: Array) -> float:
-    """The mean log-likelihood of labels by the best line from scores to log odds, of slope 0 or more, per category."""
+def _log_likelihood(truth: Array, scores: FloatArray) -> float:
+    """Return the mean log-likelihood of labels by the best lines from scores to log odds."""
     from sklearn.linear_model import LogisticRegression
 
     total = 0.0
     for labels, column in zip(truth.T, scores.T, strict=True):
-        share, width = float(labels.mean()), float(column.std())
+        share = float(labels.mean())
+        width = float(column.std())
         base = float(np.sum(xlogy(labels, share) + xlogy(~labels, 1.0 - share)))
         if 0.0 < share < 1.0 and width > 0.0:
-            line = LogisticRegression(C=_LOOSE).fit(column[:, np.newaxis] / width, labels)
+            line = LogisticRegression(C=_LINE_COST).fit(column[:, np.newaxis] / width, labels)
             odds = line.coef_[0, 0] * column / width + line.intercept_[0]
             fitted = float(np.sum(log_expit(np.where(labels, odds, -odds))))
             base = max(base, fitted) if line.coef_[0, 0] > 0 else base
@@ -290,6 +294,6 @@ def _log_likelihood(truth: Array, scores: Array) -> float:
     return total / truth.size
 
 
-def _middle_of_best(alphas: Array, scores: Array) -> float:
+def _middle_of_best(alphas: Array, scores: FloatArray) -> float:
     best = np.flatnonzero(scores >= scores.max() - 1e-12)
     return float(alphas[best[len(best) // 2]])

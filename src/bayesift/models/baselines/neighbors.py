@@ -14,7 +14,7 @@ from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array, FloatArray, SparseRows
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.ranking import nearest_rows
 from bayesift.models.base import (
@@ -30,9 +30,9 @@ from bayesift.validation import Targets, TermTagsMixin, check_terms
 _BLOCK_VALUES = 4_000_000  # distances in memory at a time
 
 
-def squared_distances(points: Array, others: Array) -> Array:
+def squared_distances(points: FloatArray, others: Array) -> Array:
     """Squared Euclidean distances by one matrix product, none below 0."""
-    distances: Array = points @ others.T
+    distances: FloatArray = points @ others.T
     distances *= -2.0
     distances += np.sum(points**2, axis=1)[:, np.newaxis]
     distances += np.sum(others**2, axis=1)
@@ -40,15 +40,16 @@ def squared_distances(points: Array, others: Array) -> Array:
     return distances
 
 
-def nearest_points(points: Array, others: Array, n_neighbors: int) -> tuple[Array, Array]:
-    """The indices of the nearest of `others` for each point, and their squared distances.
+def nearest_points(points: FloatArray, others: Array, n_neighbors: int) -> tuple[Array, Array]:
+    """Find the nearest of `others` for each point, and their squared distances.
 
     Ties go to the earlier.
 
     Equal points are compared once, since a matrix product may round their distances differently.
     """
     k = min(n_neighbors, len(others))
-    indices, found = np.empty((len(points), k), dtype=np.int64), np.empty((len(points), k))
+    indices = np.empty((len(points), k), dtype=np.int64)
+    found = np.empty((len(points), k))
     distinct, place = _distinct_rows(others)
     step = max(1, _BLOCK_VALUES // max(len(others), 1))
     for start in range(0, len(points), step):
@@ -63,7 +64,7 @@ def nearest_points(points: Array, others: Array, n_neighbors: int) -> tuple[Arra
 
 
 def _distinct_rows(rows: Array) -> tuple[Array, Any]:
-    """The distinct rows in the order of their first appearance, and the place of each row among them."""
+    """Return the distinct rows by first appearance, and the index of each row among them."""
     _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     if len(first) == len(rows):
         return rows, slice(None)
@@ -72,24 +73,25 @@ def _distinct_rows(rows: Array) -> tuple[Array, Any]:
     return rows[np.sort(first)], ranks[inverse.ravel()]
 
 
-def _lowest(values: Array, k: int) -> Array:
-    """The columns of the k lowest values of each row, ascending; ties go to the earlier."""
+def _lowest(values: FloatArray, k: int) -> Array:
+    """Return the columns of the k lowest values of each row; ties go to the earlier."""
     kth = np.partition(values, k - 1, axis=1)[:, [k - 1]]
-    below, equal = values < kth, values == kth
+    below = values < kth
+    equal = values == kth
     n_missing = k - np.count_nonzero(below, axis=1, keepdims=True)
     chosen = below | (equal & (np.cumsum(equal, axis=1, dtype=np.int32) <= n_missing))
-    columns: Array = np.nonzero(chosen)[1].reshape(len(values), k)
-    return columns
+    return np.nonzero(chosen)[1].reshape(len(values), k)
 
 
-def weighted_votes(neighbors: Array, weights: Array, members: sparse.csr_array) -> Array:
-    """The sum of the neighbours' weights in each category, documents x categories.
+def weighted_votes(neighbors: IntArray, weights: FloatArray, members: SparseRows) -> Array:
+    """Return the sum of the neighbours' weights in each category, documents x categories.
 
     `members` has a row per document.
     """
     n_documents, k = neighbors.shape
-    shape, indptr = (n_documents, members.shape[0]), np.arange(n_documents + 1) * k
-    sums: Array = (
+    shape = (n_documents, members.shape[0])
+    indptr = np.arange(n_documents + 1) * k
+    sums: FloatArray = (
         sparse.csr_array((weights.ravel(), neighbors.ravel(), indptr), shape=shape) @ members
     ).toarray()
     return sums
@@ -121,7 +123,8 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
 
     Examples
     --------
-    >>> model = NeighborsClassifier(n_neighbors=2).fit([[1, 0], [1, 1], [0, 1]], ["grain", "grain", "crude"])
+    >>> model = NeighborsClassifier(n_neighbors=2).fit([[1, 0], [1, 1], [0, 1]],
+    ...     ["grain", "grain", "crude"])
     >>> model.predict_proba([[1, 0]]).round(2).tolist()
     [[0.14, 0.86]]
     """
@@ -130,8 +133,8 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
 
     classes_: Array
     multilabel_: bool
-    _documents: sparse.csr_array
-    _members: sparse.csr_array
+    _documents: SparseRows
+    _members: SparseRows
 
     def __init__(self, *, n_neighbors: int = 45, prior: float = 1.0) -> None:
         self.n_neighbors = n_neighbors
@@ -148,7 +151,8 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
 
         self._check_settings()
         models_of(targets)  # refuses a single class
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
         self.n_features_in_ = rows.shape[1]
         self._remember(normalize(rows), sparse.csr_array(targets.members.T))
         return self
@@ -160,7 +164,7 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
             raise ValueError(f"prior must be positive, got {self.prior!r}")
 
     def kneighbors(self, X: Any) -> tuple[Array, Array]:
-        """The nearest training documents of each document and their cosines, nearest first."""
+        """Find the nearest training documents of each document and their cosines."""
         return self._nearest(self._normalised(X))
 
     def scores_checked(self, rows: SparseRows) -> FloatArray:
@@ -178,7 +182,7 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
         return normalize(check_terms(self, X, reset=False))
 
     def _nearest(self, rows: SparseRows) -> tuple[Array, Array]:
-        """The nearest training documents of rows of length 1, and their cosines."""
+        """Find the nearest training documents of rows of length 1, and their cosines."""
         n_neighbors = min(self.n_neighbors, self._documents.shape[0])
         found = np.empty((rows.shape[0], n_neighbors), dtype=np.int64)
         cosines = np.empty(found.shape)
@@ -189,8 +193,8 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
         )  # fmt: skip
         return found, cosines
 
-    def predict_proba(self, X: Any) -> Array:
-        """The share of each category in the votes, documents x categories."""
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the share of each category in the votes, documents x categories."""
         return self._votes(self._normalised(X))
 
     def _votes(self, rows: SparseRows) -> Array:
@@ -201,20 +205,20 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
         votes /= weights.sum(axis=1, keepdims=True) + self.prior
         return votes
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
         return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> Array:
-        """The class with most votes, or the indicator of the categories of more than half."""
+        """Return the class with most votes, or the indicator of categories of more than half."""
         votes = self.predict_proba(X)
         if self.multilabel_:
             return (votes > 0.5).astype(np.int64)
         classes: Array = self.classes_[np.argmax(votes, axis=1)]
         return classes
 
-    def contributions(self, X: Any, category: Any) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the probability of a category through its neighbours, and what the prior adds."""
+    def contributions(self, X: Any, category: Any) -> tuple[SparseRows, Array]:
+        """Return what terms add to a probability through neighbours, and what the prior adds."""
         places = np.flatnonzero(self.classes_ == category)
         if len(places) != 1:
             raise ValueError(f"no category {category!r}")
@@ -230,7 +234,8 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
         return rows, self.prior * self._shares()[places[0]] / totals
 
     def _post_load(self) -> None:
-        documents, members = self._documents, self._members
+        documents = self._documents
+        members = self._members
         if self.n_neighbors < 1 or not self.prior > 0 or documents.shape[0] != members.shape[0]:
             raise DataError("not a neighbours model")
         if documents.dtype != np.float64 or not np.all(members.data == 1):
@@ -239,13 +244,14 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
         self.n_features_in_ = documents.shape[1]
         self._remember(documents, members)
 
-    def _remember(self, documents: sparse.csr_array, members: sparse.csr_array) -> None:
-        self._documents, self._members = documents, members.astype(np.float64)
+    def _remember(self, documents: SparseRows, members: SparseRows) -> None:
+        self._documents = documents
+        self._members = members.astype(np.float64)
         self._by_term = sparse.csc_array(documents)
 
     def _shares(self) -> Array:
         n_documents = self._members.shape[0]
-        shares: Array = (self._members.sum(axis=0) + 0.5) / (n_documents + 1.0)
+        shares: FloatArray = (self._members.sum(axis=0) + 0.5) / (n_documents + 1.0)
         return shares if self.multilabel_ else shares / shares.sum()
 
 
@@ -254,7 +260,9 @@ _BLOCK_WEIGHTS = 500_000  # dense weights in memory at a time
 
 @storable("rocchio")
 class RocchioClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEstimator):
-    """A prototype for each category: the mean of its documents minus a multiple of the mean of the others.
+    """A prototype for each category.
+
+    It is the mean of its documents minus a multiple of the mean of the others.
 
         w_c = max(0, positive · mean of members - negative · mean of the rest), scaled to length 1
 
@@ -300,17 +308,19 @@ class RocchioClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseE
         return self._set_hyperplanes(targets, prototypes, np.zeros(prototypes.shape[0]))
 
     def _prototypes(
-        self, rows: sparse.csr_array, members: sparse.csr_array, weights: Array
+        self, rows: SparseRows, members: SparseRows, weights: FloatArray
     ) -> Iterator[Array]:
-        """The prototypes of a few categories at a time."""
+        """Yield the prototypes of a few categories at a time."""
         from sklearn.preprocessing import normalize
 
         weighted = sparse.csr_array(rows * weights[:, np.newaxis])
-        totals, masses = weighted.sum(axis=0), members @ weights
+        totals = weighted.sum(axis=0)
+        masses = members @ weights
         step = max(1, _BLOCK_WEIGHTS // rows.shape[1])
         for start in range(0, members.shape[0], step):
             block = slice(start, start + step)
-            inside, mass = (members[block] @ weighted).toarray(), masses[block]
+            inside = (members[block] @ weighted).toarray()
+            mass = masses[block]
             means = inside / np.where(mass > 0, mass, 1.0)[:, np.newaxis]
             outside = weights.sum() - mass
             others = (totals - inside) / np.where(outside > 0, outside, 1.0)[:, np.newaxis]

@@ -1,4 +1,4 @@
-"""Support vector machines: linear ones, on terms and on naive Bayes features, and those with a kernel."""
+"""Support vector machines: linear, on naive Bayes features, and with a kernel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array, FloatArray, SparseRows
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.models.base import (
     LinearScoresMixin,
     Row,
@@ -32,7 +32,7 @@ from bayesift.state import storable
 from bayesift.validation import Targets, TermTagsMixin, check_terms
 
 _MAX_ITER = {"squared_hinge": 20_000, "hinge": 100_000}
-_LARGE = 1 << 20  # entries x categories, below which no kernel is worth loading
+_LEAST_BLOCK_WORK = 1 << 20  # entries x categories, below which no kernel is worth loading
 
 
 @storable("support-vectors")
@@ -130,9 +130,9 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(f"loss must be one of {', '.join(_MAX_ITER)}, got {self.loss!r}")
 
     def _costs(
-        self, rows: sparse.csr_array, terms: list[Array] | None, weights: Array, n_models: int
+        self, rows: SparseRows, terms: list[Array] | None, weights: FloatArray, n_models: int
     ) -> Array:
-        """The cost of documents inside and outside of each category, 2 x categories."""
+        """Return the cost of documents inside and outside of each category, 2 x categories."""
         if self.C != "scale":
             return np.full((2, n_models), float(self.C))
         parts = [rows] if terms is None else (rows[:, chosen] for chosen in terms)
@@ -141,19 +141,21 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
             (2, n_models if terms is None else 1),
         )
 
-    def _by_blocks(self, rows: sparse.csr_array, n_models: int) -> bool:
+    def _by_blocks(self, rows: SparseRows, n_models: int) -> bool:
         dual = rows.shape[1] > rows.shape[0] if self.dual == "auto" else self.dual
-        return bool(dual) and self.loss == "squared_hinge" and rows.nnz * n_models >= _LARGE
+        return (
+            bool(dual) and self.loss == "squared_hinge" and rows.nnz * n_models >= _LEAST_BLOCK_WORK
+        )
 
     def _hyperplane(
         self,
-        rows: sparse.csr_array,
-        members: sparse.csr_array,
-        importance: Array,
+        rows: SparseRows,
+        members: SparseRows,
+        importance: FloatArray,
         costs: Array,
-        terms: Array | None,
+        terms: IntArray | None,
     ) -> tuple[Row, float]:
-        """The hyperplane of one category, by liblinear."""
+        """Find the hyperplane of one category, by liblinear."""
         from sklearn.svm import LinearSVC
 
         positive = members.toarray().ravel() != 0
@@ -175,7 +177,7 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
 
 
 def _hyperplanes(problem: LinearProblem) -> list[tuple[Row, float]]:
-    """The hyperplanes of all categories, by blocks of them.
+    """Find the hyperplanes of all categories, by blocks of them.
 
     Those with nothing to separate have no weights.
     """
@@ -197,13 +199,13 @@ def _hyperplanes(problem: LinearProblem) -> list[tuple[Row, float]]:
 
 
 def one_category(members: Array) -> Targets:
-    """The targets of one category against the rest, from 1 for its documents and 0 for others."""
+    """Return the targets of one category against the rest, from 1 for its documents."""
     row = sparse.csr_array(members[np.newaxis], dtype=np.int8)
     return Targets(row, np.arange(1), multilabel=True)
 
 
-def _spread(values: Array, columns: Array, n_columns: int) -> Array:
-    """A row with values in some columns and 0 elsewhere."""
+def _spread(values: FloatArray, columns: IntArray, n_columns: int) -> Array:
+    """Return a row with values in some columns and 0 elsewhere."""
     row = np.zeros(n_columns)
     row[columns] = values
     return row
@@ -215,16 +217,15 @@ def check_cost(C: Any) -> None:
         raise ValueError(f"C must be 'scale' or a number above 0, got {C!r}")
 
 
-def scaled_cost(squares: Array, weights: Array | None = None) -> float:
+def scaled_cost(squares: FloatArray, weights: FloatArray | None = None) -> float:
     """One over the mean squared distance of documents from the origin; 1 where all are 0."""
     mean = float(np.average(squares, weights=weights))
     return 1.0 / mean if mean > 0 else 1.0
 
 
-def squared_lengths(rows: sparse.csr_array) -> Array:
-    """The squared length of every document."""
-    squares: Array = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
-    return squares
+def squared_lengths(rows: SparseRows) -> Array:
+    """Return the squared length of every document."""
+    return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
 
 
 @storable("nbsvm")
@@ -259,7 +260,8 @@ class NBSVMClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEst
 
     Examples
     --------
-    >>> model = NBSVMClassifier().fit([[1, 0], [1, 0], [0, 1], [1, 1]], ["grain", "grain", "crude", "crude"])
+    >>> model = NBSVMClassifier().fit([[1, 0], [1, 0], [0, 1], [1, 1]],
+    ...     ["grain", "grain", "crude", "crude"])
     >>> model.predict([[0, 1], [1, 0]]).tolist()
     ['crude', 'grain']
     """
@@ -297,7 +299,7 @@ class NBSVMClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEst
     def _hyperplane(
         self, rows: SparseRows, positives: SparseRows, weights: FloatArray
     ) -> tuple[FloatArray, float]:
-        """The hyperplane of one category, its weights those of the unscaled features."""
+        """Find the hyperplane of one category; its weights are those of unscaled features."""
         members = positives.toarray().ravel()
         counts = np.stack([(weights * members) @ rows, (weights * (1 - members)) @ rows])
         totals = counts.sum(axis=1, keepdims=True)
@@ -311,7 +313,8 @@ class NBSVMClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEst
         )
         machine.fit_checked(scaled, one_category(members), weights)
         found = machine.coef_.toarray()[0] if sparse.issparse(machine.coef_) else machine.coef_[0]
-        mean, positive = (1.0 - self.beta) * np.mean(np.abs(found)), weights @ members
+        mean = (1.0 - self.beta) * np.mean(np.abs(found))
+        positive = weights @ members
         prior = logit((positive + 0.5) / (weights.sum() + 1.0))
         return ratios * (mean + self.beta * found), float(
             mean * prior + self.beta * machine.intercept_[0]
@@ -322,9 +325,11 @@ _PARAMETERS: dict[str, dict[str, Any]] = {
     "polynomial": {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0},
     "rbf": {"kernel": "rbf", "gamma": 0.5},
 }
-_CACHE = 500  # megabytes of kernel values
-_LARGEST_SHARED = 12_000  # documents whose kernel values are computed once for all models: 1.2 GB
-_BLOCK = 1_000  # documents whose kernel values are computed together
+_CACHE_MEGABYTES = 500  # megabytes of kernel values
+_MOST_SHARED_DOCUMENTS = (
+    12_000  # documents whose kernel values are computed once for all models: 1.2 GB
+)
+_BLOCK_DOCUMENTS = 1_000  # documents whose kernel values are computed together
 
 
 class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
@@ -353,7 +358,8 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
     Examples
     --------
     >>> X = [[2, 1, 0], [1, 0, 0], [0, 1, 3], [0, 0, 1]]
-    >>> KernelSVM().fit(X, ["grain", "grain", "crude", "crude"]).predict([[1, 0, 0], [0, 0, 1]]).tolist()
+    >>> KernelSVM().fit(X,
+    ...     ["grain", "grain", "crude", "crude"]).predict([[1, 0, 0], [0, 0, 1]]).tolist()
     ['grain', 'crude']
     """
 
@@ -384,10 +390,13 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
         rows, targets, _ = check_documents(self, X, y)
         members = models_of(targets)
         self.terms_ = terms_of(feature_mask, (members.shape[0], rows.shape[1]))
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
         self._constants = np.where(np.diff(members.indptr) == members.shape[1], 1.0, -1.0)
         share_values = (
-            self.terms_ is None and members.shape[0] > 1 and members.shape[1] <= _LARGEST_SHARED
+            self.terms_ is None
+            and members.shape[0] > 1
+            and members.shape[1] <= _MOST_SHARED_DOCUMENTS
         )
         self._documents = rows if share_values else None
         columns = sparse.csc_array(rows)
@@ -401,16 +410,18 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
             if not 0 < positive.sum() < len(positive):
                 return None
             if values is not None:
-                return SVC(C=cost, kernel="precomputed", cache_size=_CACHE).fit(values, positive)
+                return SVC(C=cost, kernel="precomputed", cache_size=_CACHE_MEGABYTES).fit(
+                    values, positive
+                )
             part = self._part(columns, c)
-            return SVC(C=self._cost(part), cache_size=_CACHE, **_PARAMETERS[self.kernel]).fit(
-                part, positive
-            )
+            return SVC(
+                C=self._cost(part), cache_size=_CACHE_MEGABYTES, **_PARAMETERS[self.kernel]
+            ).fit(part, positive)
 
         self.machines_ = for_each_model(learn, members.shape[0], self.n_jobs)
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> FloatArray:
         """Margins, documents x models; one dimension for two classes."""
         check_is_fitted(self)
         rows = check_terms(self, X, reset=False)
@@ -420,7 +431,7 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
         return margins[:, 0] if self._is_binary() else margins
 
     def predict(self, X: Any) -> Array:
-        """The class with the largest margin, or the indicator of the categories with a margin above 0."""
+        """Return the class with the largest margin, or the indicator of positive margins."""
         margins = self.decision_function(X)
         if self.multilabel_:
             return (margins > 0).astype(np.int64)
@@ -429,12 +440,14 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
         ]
         return classes
 
-    def _values(self, rows: sparse.csr_array, others: sparse.csr_array) -> Array:
+    def _values(self, rows: SparseRows, others: SparseRows) -> Array:
         """Kernel values, rows x others."""
-        values, across = np.empty((rows.shape[0], others.shape[0])), sparse.csc_array(others.T)
-        lengths, other_lengths = squared_lengths(rows), squared_lengths(others)
-        for start in range(0, rows.shape[0], _BLOCK):
-            block = slice(start, start + _BLOCK)
+        values = np.empty((rows.shape[0], others.shape[0]))
+        across = sparse.csc_array(others.T)
+        lengths = squared_lengths(rows)
+        other_lengths = squared_lengths(others)
+        for start in range(0, rows.shape[0], _BLOCK_DOCUMENTS):
+            block = slice(start, start + _BLOCK_DOCUMENTS)
             part = values[block]
             part[:] = (rows[block] @ across).toarray()
             if self.kernel == "polynomial":
@@ -445,7 +458,7 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
                 np.exp(part, out=part)
         return values
 
-    def _shared_margins(self, rows: sparse.csr_array) -> Array:
+    def _shared_margins(self, rows: SparseRows) -> Array:
         """Margins of all models by the same kernel values, a block of documents at a time."""
         assert self._documents is not None
         weights = np.zeros((self._documents.shape[0], len(self.machines_)))
@@ -455,19 +468,19 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
                 weights[machine.support_, c] = machine.dual_coef_[0]
                 constants[c] = machine.intercept_[0]
         margins = np.empty((rows.shape[0], len(self.machines_)))
-        for start in range(0, rows.shape[0], _BLOCK):
-            block = slice(start, start + _BLOCK)
+        for start in range(0, rows.shape[0], _BLOCK_DOCUMENTS):
+            block = slice(start, start + _BLOCK_DOCUMENTS)
             margins[block] = self._values(rows[block], self._documents) @ weights + constants
         return margins
 
-    def _separate_margins(self, rows: sparse.csr_array) -> Array:
+    def _separate_margins(self, rows: SparseRows) -> Array:
         """Margins of models with terms of their own."""
         columns = sparse.csc_array(rows)
 
         def score(c: int) -> Array:
             if self.machines_[c] is None:
                 return np.full(columns.shape[0], self._constants[c])
-            margins: Array = self.machines_[c].decision_function(self._part(columns, c))
+            margins: FloatArray = self.machines_[c].decision_function(self._part(columns, c))
             return margins
 
         return np.column_stack(for_each_model(score, len(self.machines_), self.n_jobs))

@@ -53,30 +53,31 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
     solutions_: list[Solution]
     posteriors_: Any  # a list of `WeightPosterior`, with posterior="normal"
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> FloatArray:
         """P(c | d), documents x categories; at the mode of the weights."""
         scores = self._scores(X)
         if self.multilabel_:
             return probabilities(link_of(self.link), scores)
         return np.exp(self._log_proba(scores))
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
         return self._log_proba(self._scores(X))
 
-    def predict_proba_integrated(self, X: Any) -> Array:
+    def predict_proba_integrated(self, X: Any) -> FloatArray:
         """P(c | d) averaged over the posterior of the weights: less extreme than at the mode."""
-        scores, deviations = self._scores(X), self._deviations(X)
+        scores = self._scores(X)
+        deviations = self._deviations(X)
         moderated = scores / np.sqrt(1.0 + link_of(self.link).moderation * deviations**2)
         return np.exp(self._log_proba(moderated))
 
-    def score_std(self, X: Any) -> Array:
-        """The standard deviation of each score under the posterior, as `decision_function` is shaped."""
+    def score_std(self, X: Any) -> FloatArray:
+        """Return the standard deviation of each score, shaped as `decision_function`."""
         deviations = self._deviations(X)
         return deviations[:, 0] if self._is_binary() else deviations
 
     def probability_interval(self, X: Any, *, mass: float = 0.9) -> tuple[Array, Array]:
-        """The ends of the credible interval of each P(c | d).
+        """Return the ends of the credible interval of each P(c | d).
 
         Of several classes, the other scores stay at the mode.
         """
@@ -87,8 +88,8 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
         ends = np.exp(self._log_proba(low)), np.exp(self._log_proba(high))
         return np.minimum(*ends), np.maximum(*ends)
 
-    def contribution_std(self, X: Any, category: Any) -> sparse.csr_array:
-        """The standard deviations of `contributions(X, category)` under the posterior, documents x terms."""
+    def contribution_std(self, X: Any, category: Any) -> SparseRows:
+        """Return the standard deviations of `contributions(X, category)`, documents x terms."""
         self._check_has_posterior()
         X = check_terms(self, X, reset=False)
         row = self.coef_variance_[[self._place(category)[0]]].toarray()[0]
@@ -101,7 +102,8 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
             raise ValueError(f"posterior must be 'mode' or 'normal', got {self.posterior!r}")
         if self.posterior == "normal" and not prior_of(self.prior).convex:
             raise ValueError(
-                f"posterior='normal' needs a log-concave prior, not a {prior_of(self.prior).kind} one"
+                "posterior='normal' needs a log-concave prior, not a "
+                f"{prior_of(self.prior).kind} one"
             )
 
     def _posteriors_of(self, problem: LinearProblem) -> list[WeightPosterior] | None:
@@ -129,13 +131,13 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
         elif hasattr(self, "posteriors_"):
             del self.posteriors_, self.coef_variance_, self.intercept_variance_
 
-    def _deviations(self, X: Any) -> Array:
+    def _deviations(self, X: Any) -> FloatArray:
         self._check_has_posterior()
         columns = sparse.csc_array(check_terms(self, X, reset=False))
         variances = np.column_stack(
             [posterior.score_variances(columns) for posterior in self.posteriors_]
         )
-        deviations: Array = np.sqrt(variances)
+        deviations: FloatArray = np.sqrt(variances)
         return deviations
 
     def _check_has_posterior(self) -> None:
@@ -145,11 +147,11 @@ class LinearProbabilitiesMixin(LinearScoresMixin):
                 "the model was fitted without its posterior; fit it with posterior='normal'"
             )
 
-    def _log_potentials(self, scores: Array) -> Array:
+    def _log_potentials(self, scores: FloatArray) -> Array:
         """Unnormalised log probabilities of the classes."""
         return scores if self.softmax_ else log_likelihoods(link_of(self.link), scores)[0]
 
-    def _log_proba(self, scores: Array) -> Array:
+    def _log_proba(self, scores: FloatArray) -> FloatArray:
         if self._is_binary():
             return self._log_potentials(scores * [[-1.0, 1.0]])
         logarithms = self._log_potentials(scores)
@@ -218,9 +220,9 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     solutions_ : the `Solution` of each model
     n_iter_ : the rounds of the slowest model
     stream_ : after `partial_fit`, the `OnlineLaplaceClassifier` that has learned
-    posteriors_, coef_variance_, intercept_variance_ : with posterior="normal", the `WeightPosterior` of
-        each model, and the variances of the weights (sparse, 0 for those that count as known) and
-        of the intercepts
+    posteriors_, coef_variance_, intercept_variance_ : with posterior="normal", the
+        `WeightPosterior` of each model, and the variances of the weights (sparse, 0 for those that
+        count as known) and of the intercepts
 
     References
     ----------
@@ -230,7 +232,8 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     --------
     >>> from bayesift.models import LaplacePrior
     >>> X = [[2, 1, 0], [1, 0, 0], [0, 1, 3], [0, 0, 1]]
-    >>> model = SparseBayesClassifier(prior=LaplacePrior(gamma=0.01)).fit(X, ["grain", "grain", "crude", "crude"])
+    >>> model = SparseBayesClassifier(prior=LaplacePrior(gamma=0.01)).fit(X,
+    ...     ["grain", "grain", "crude", "crude"])
     >>> model.predict([[1, 0, 0], [0, 0, 1]]).tolist()
     ['grain', 'crude']
     """
@@ -306,23 +309,21 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         )
         self.__dict__.pop("stream_", None)
         self.n_features_in_ = rows.shape[1]
-        self.classes_, self.multilabel_, self.softmax_ = (
-            targets.classes,
-            targets.multilabel,
-            problem.coupled,
-        )
-        self.prior_scale_, self.validation_, self.column_scales_ = (
-            choice.scales,
-            choice.validation,
-            choice.factors,
-        )
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
+        self.softmax_ = problem.coupled
+        self.prior_scale_ = choice.scales
+        self.validation_ = choice.validation
+        self.column_scales_ = choice.factors
         self._keep(solutions)
         self._keep_posteriors(self._posteriors_of(problem))
         return self
 
     @available_if(_is_streamed)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, *, new_pass: bool = False) -> Self:
-        """Learn from the next documents of a stream, each once, by steps towards the mode of all documents so far.
+        """Learn from the next documents of a stream, each once.
+
+        Steps go towards the mode of all documents so far.
 
         For the logit link, a Laplace prior of one gamma and a flat intercept. The result does not
         depend on how a stream is cut. X may have more columns than before, y further classes or
@@ -354,12 +355,12 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         """Set weights that were found elsewhere, one solution per model, for the prior as given."""
         if self.posterior != "mode":
             raise ValueError("without the documents only the mode is known; use posterior='mode'")
-        self.classes_, self.multilabel_, self.softmax_ = np.asarray(classes), multilabel, False
-        self.prior_scale_, self.validation_, self.column_scales_ = (
-            np.ones(len(solutions)),
-            None,
-            None,
-        )
+        self.classes_ = np.asarray(classes)
+        self.multilabel_ = multilabel
+        self.softmax_ = False
+        self.prior_scale_ = np.ones(len(solutions))
+        self.validation_ = None
+        self.column_scales_ = None
         self.n_features_in_ = len(solutions[0].coefficients)
         self.__dict__.pop("stream_", None)
         self._keep([solution.compacted() for solution in solutions])
@@ -387,7 +388,8 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
 
         Examples
         --------
-        >>> path = SparseBayesClassifier().path([[2, 0], [1, 0], [0, 1], [0, 2]], [0, 0, 1, 1], n_scales=3)
+        >>> path = SparseBayesClassifier().path([[2, 0], [1, 0], [0, 1], [0, 2]], [0, 0, 1, 1],
+        ...     n_scales=3)
         >>> path.sizes.ravel().tolist()
         [0, 2, 2]
         """
@@ -405,7 +407,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     def problem(
         self, X: Any, y: Any, sample_weight: Any = None, feature_mask: Any = None
     ) -> LinearProblem:
-        """The problem that `fit` would solve, with the prior as given; fits nothing."""
+        """Return the problem that `fit` would solve, with the prior as given."""
         return self._problem(*check_documents(clone(self), X, y, sample_weight), feature_mask)
 
     def _post_load(self) -> None:
@@ -419,7 +421,9 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
             raise DataError("prior_scale_ must be positive numbers")
         if self.softmax_ and (self.multilabel_ or n_models == 1):
             raise DataError("a softmax model has three class labels or more")
-        posteriors, self.validation_, self.column_scales_ = self.posteriors_, None, None
+        posteriors = self.posteriors_
+        self.validation_ = None
+        self.column_scales_ = None
         del self.posteriors_
         if self.posterior == "normal" and not (
             fits(posteriors, list[WeightPosterior]) and len(posteriors) == n_models
@@ -436,8 +440,9 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
     def _problem(
         self, rows: SparseRows, targets: Targets, weights: FloatArray, feature_mask: Any
     ) -> LinearProblem:
-        """The problem with the prior as given."""
-        members, link = models_of(targets), link_of(self.link)
+        """Return the problem with the prior as given."""
+        members = models_of(targets)
+        link = link_of(self.link)
         coupled = _is_softmax(
             self.multiclass, link, members.shape[0], multilabel=targets.multilabel
         )
@@ -463,11 +468,12 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         return rule.choose(problem, self.solver, self.n_jobs, self.progress)
 
     def _report(self, problem: LinearProblem) -> Callable[[int], None] | None:
-        progress, total = self.progress, problem.members.shape[0]
+        progress = self.progress
+        total = problem.members.shape[0]
         return None if progress is None else lambda done: progress(done, total)
 
     def intercept_row(self) -> Array:
-        """The intercept as solvers take it: the row `intercept` of `bayesift.kernels.linear`."""
+        """Return the intercept as solvers take it: a row of `bayesift.kernels.linear`."""
         if self.intercept is None:
             return np.zeros(3)
         if isinstance(self.intercept, str):
@@ -500,7 +506,10 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         late = sum(not solution.converged for solution in solutions)
         if late:
             reason = f"within max_iter={self.max_iter} rounds, or no step decreased the objective"
-            message = f"{late} of {len(solutions)} models did not converge {reason}; raise max_iter or tol"
+            message = (
+                f"{late} of {len(solutions)} models did not converge {reason}; raise "
+                "max_iter or tol"
+            )
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
 

@@ -1,4 +1,6 @@
-"""Products of a matrix that is sparse in most columns and dense in some, such as words beside vectors of meaning.
+"""Products of a matrix that is sparse in most columns and dense in some.
+
+Such are words beside vectors of meaning.
 
 Dense columns are multiplied by BLAS and the others by the kernels of sparse matrices, each in its
 own storage, so that neither pays for the other. A matrix without dense columns is multiplied by the
@@ -10,19 +12,19 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.kernels.products import is_small, times, transposed_times
 from bayesift.threads import computed_once
 
-_FULL = 0.95  # of the rows have an entry in a dense column
-_FEWEST = 32  # dense columns that are worth a table of their own
+_DENSE_COLUMN_SHARE = 0.95  # of the rows have an entry in a dense column
+_FEWEST_DENSE_COLUMNS = 32  # dense columns that are worth a table of their own
 
 
-def dense_columns(rows: sparse.csr_array) -> Array:
-    """The columns with an entry in nearly all rows, if there are many of them; else none."""
+def dense_columns(rows: SparseRows) -> Array:
+    """Return the columns with an entry in nearly all rows, if there are many; else none."""
     counts = np.bincount(rows.indices, minlength=rows.shape[1])
-    found = np.flatnonzero(counts >= max(1.0, _FULL * rows.shape[0]))
-    return found if len(found) >= _FEWEST else found[:0]
+    found = np.flatnonzero(counts >= max(1.0, _DENSE_COLUMN_SHARE * rows.shape[0]))
+    return found if len(found) >= _FEWEST_DENSE_COLUMNS else found[:0]
 
 
 class Design:
@@ -34,16 +36,18 @@ class Design:
     dense : the columns to be multiplied by BLAS
     """
 
-    def __init__(self, rows: sparse.csr_array, dense: Array) -> None:
-        self.shape, self.dense = rows.shape, dense
-        self.sparse, self.table = rows, np.zeros((rows.shape[0], 0))
+    def __init__(self, rows: SparseRows, dense: FloatArray) -> None:
+        self.shape = rows.shape
+        self.dense = dense
+        self.sparse = rows
+        self.table = np.zeros((rows.shape[0], 0))
         if len(dense):
             self.table = np.ascontiguousarray(rows[:, dense].toarray())
             others = np.ones(rows.shape[1], dtype=bool)
             others[dense] = False
             self.sparse = _only(rows, others)
 
-    def times(self, weights: Array, out: Array) -> None:
+    def times(self, weights: FloatArray, out: Array) -> None:
         """Write X weights; weights of terms are the first rows, others are ignored."""
         if is_small(self.sparse.nnz, weights.shape[1]):
             out[:] = self.sparse @ weights[: self.shape[1]]
@@ -52,7 +56,7 @@ class Design:
         if len(self.dense):
             out += self.table @ weights[self.dense]
 
-    def transposed_times(self, values: Array, out: Array) -> None:
+    def transposed_times(self, values: FloatArray, out: Array) -> None:
         """Write X' values into the first rows of `out`."""
         if is_small(self.sparse.nnz, values.shape[1]):
             out[: self.shape[1]] = self._transposed @ values
@@ -66,19 +70,19 @@ class Design:
         return self.sparse.T
 
     @computed_once
-    def _squares(self) -> sparse.csr_array:
+    def _squares(self) -> SparseRows:
         return self.sparse.multiply(self.sparse).tocsr()
 
-    def squares_times(self, values: Array) -> Array:
-        """The transposed product of the squares of all entries."""
+    def squares_times(self, values: FloatArray) -> Array:
+        """Return the transposed product of the squares of all entries."""
         out: Array = self._squares.T @ values
         if len(self.dense):
             out[self.dense] = (self.table**2).T @ values
         return out
 
 
-def _only(rows: sparse.csr_array, kept: Array) -> sparse.csr_array:
-    """The matrix with the entries of these columns only, in the same shape."""
+def _only(rows: SparseRows, kept: Array) -> SparseRows:
+    """Return the matrix with the entries of these columns only, in the same shape."""
     chosen = kept[rows.indices]
     indptr = np.concatenate([[0], np.cumsum(chosen)])[rows.indptr].astype(np.int32)
     return sparse.csr_array((rows.data[chosen], rows.indices[chosen], indptr), shape=rows.shape)

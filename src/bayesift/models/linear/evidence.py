@@ -1,4 +1,6 @@
-"""The evidence of a prior: the likelihood of the labels with the weights integrated out, by Laplace's approximation.
+"""The evidence of a prior, by Laplace's approximation.
+
+It is the likelihood of labels with the weights integrated out.
 
 log p(y | scale) ~ log p(y | mode) + log p(mode) + (k / 2) log 2 pi - 1/2 log |X'HX + P|
 
@@ -36,28 +38,32 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.special import erfcx, log_ndtr, log_softmax
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.products import times, transposed_times
 from bayesift.models.base import scores_of, stack_rows
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.softmax import NormalModel, labels_of
 
-_LARGEST = 1500  # terms or documents of an exact determinant
+_LARGEST_DETERMINANT = 1500  # terms or documents of an exact determinant
 _PROBES, _STEPS, _CHECK = (
     7,
     150,
     3,
 )  # of Lanczos quadrature: columns, steps at most, steps between two looks
-_NATS = 0.02  # that they may still change
-_LITTLE = 1e-12
-_NOISE = 1e-10  # of the largest diagonal: a step that leads nowhere
+_TOLERANCE_NATS = 0.02  # that they may still change
+_LITTLE_CURVATURE = 1e-12
+_NOISE_SHARE = 1e-10  # of the largest diagonal: a step that leads nowhere
 
 
 def log_evidence(
-    problem: LinearProblem, category: int, solution: Solution, *, largest: int = _LARGEST
+    problem: LinearProblem,
+    category: int,
+    solution: Solution,
+    *,
+    largest: int = _LARGEST_DETERMINANT,
 ) -> float:
-    """The log evidence of one model with a Gaussian or Laplace prior at its mode.
+    """Return the log evidence of one model with a Gaussian or Laplace prior at its mode.
 
     Its determinant is exact up to `largest` terms or documents.
 
@@ -65,13 +71,16 @@ def log_evidence(
     --------
     >>> from bayesift.models.linear import GaussianPrior, Logit
     >>> rows, members = sparse.csr_array(np.eye(2)), sparse.csr_array(np.array([[1, 0]]))
-    >>> problem = LinearProblem(rows, members, np.ones(2), Logit(), GaussianPrior(variance=1e-9), np.zeros(3))
+    >>> problem = LinearProblem(rows, members, np.ones(2), Logit(), GaussianPrior(variance=1e-9),
+    ...     np.zeros(3))
     >>> round(log_evidence(problem, 0, Solution(np.zeros(2), 0.0, np.empty(0), 0, True)), 6)
     -1.386294
     """
-    penalty, terms = problem.penalty(category), problem.terms_of(category)
+    penalty = problem.penalty(category)
+    terms = problem.terms_of(category)
     scores = problem.rows @ solution.coefficients + solution.intercept
-    signs, importance = problem.signs(category), problem.importance_of(category)
+    signs = problem.signs(category)
+    importance = problem.importance_of(category)
     _, slopes, curvatures = log_likelihoods(problem.link, signs * scores)
     roots = np.sqrt(importance * curvatures)
     deviations = np.zeros(problem.n_terms)
@@ -105,7 +114,7 @@ def log_evidence(
 
 
 def _exact(
-    problem: LinearProblem, roots: Array, deviations: Array, terms: Array
+    problem: LinearProblem, roots: FloatArray, deviations: FloatArray, terms: IntArray
 ) -> tuple[float, float]:
     """Log |I + B| and h^1/2' (I + B)^-1 h^1/2; on the side of terms by Woodbury's identity."""
     used = problem.columns[:, terms] if len(terms) < problem.n_terms else problem.columns
@@ -127,16 +136,21 @@ def _exact(
     return 2.0 * float(np.sum(np.log(np.diagonal(factor)))), float(form)
 
 
-def _by_lanczos(problem: LinearProblem, roots: Array, deviations: Array) -> tuple[float, float]:
-    """As `_exact`, estimated: seven columns of random signs for the determinant, and h^1/2 itself."""
-    rows, n_documents = problem.rows, len(roots)
+def _by_lanczos(
+    problem: LinearProblem, roots: FloatArray, deviations: FloatArray
+) -> tuple[float, float]:
+    """Estimate as `_exact`, with seven columns of random signs for the determinant."""
+    rows = problem.rows
+    n_documents = len(roots)
     starts = np.empty((n_documents, _PROBES + 1))
     starts[:, :-1] = np.random.default_rng(0).choice([-1.0, 1.0], size=(n_documents, _PROBES))
-    starts[:, -1] = np.maximum(roots, _LITTLE)
-    inner, outer = np.empty((problem.n_terms, _PROBES + 1)), np.empty_like(starts)
-    left, variances = roots[:, np.newaxis], (deviations**2)[:, np.newaxis]
+    starts[:, -1] = np.maximum(roots, _LITTLE_CURVATURE)
+    inner = np.empty((problem.n_terms, _PROBES + 1))
+    outer = np.empty_like(starts)
+    left = roots[:, np.newaxis]
+    variances = (deviations**2)[:, np.newaxis]
 
-    def one_and_b(vectors: Array) -> Array:
+    def one_and_b(vectors: FloatArray) -> Array:
         transposed_times(rows.indptr, rows.indices, rows.data, left * vectors, inner)
         np.multiply(inner, variances, out=inner)
         times(rows.indptr, rows.indices, rows.data, inner, outer)
@@ -149,31 +163,35 @@ def _by_lanczos(problem: LinearProblem, roots: Array, deviations: Array) -> tupl
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """The eigenvalues of a matrix as one vector z sees them, of which there are few: nodes of Gauss's quadrature.
+    """The eigenvalues of a matrix as one vector z sees them.
+
+    They are few: nodes of Gauss's quadrature.
 
     Parameters
     ----------
-    nodes : eigenvalues, at least `_LITTLE`
+    nodes : eigenvalues, at least `_LITTLE_CURVATURE`
     shares : the squared length of z that falls to each
     """
 
-    nodes: Array
-    shares: Array
+    nodes: FloatArray
+    shares: FloatArray
 
     def form(self, function: Callable[[Array], Array]) -> float:
-        """The quadratic form z' f(A) z."""
+        """Return the quadratic form z' f(A) z."""
         return float(self.shares @ function(self.nodes))
 
 
-def lanczos_spectra(product: Callable[[Array], Array], starts: Array) -> list[Spectrum]:
-    """The spectra of a positive definite matrix, given as a product with columns, for each column of `starts`.
+def lanczos_spectra(product: Callable[[Array], Array], starts: FloatArray) -> list[Spectrum]:
+    """Find the spectra of a positive definite matrix, one for each column of `starts`.
 
     Steps end when they hardly change z' log(A) z. The basis is not kept orthogonal: what rounding
     adds are copies of eigenvalues that are found already, which share their weight (Golub & Meurant
     2010, section 4.1).
     """
     sizes = np.sum(starts**2, axis=0)
-    vector, before, side = starts / np.sqrt(sizes), np.zeros_like(starts), np.zeros(len(sizes))
+    vector = starts / np.sqrt(sizes)
+    before = np.zeros_like(starts)
+    side = np.zeros(len(sizes))
     diagonals: list[Array] = []
     sides: list[Array] = []
     last = np.inf
@@ -182,25 +200,26 @@ def lanczos_spectra(product: Callable[[Array], Array], starts: Array) -> list[Sp
         diagonals.append(np.sum(image * vector, axis=0))
         image -= diagonals[-1] * vector + side * before
         side = np.sqrt(np.sum(image**2, axis=0))
-        side[side <= _NOISE * np.max(diagonals)] = 0.0
+        side[side <= _NOISE_SHARE * np.max(diagonals)] = 0.0
         if k % _CHECK == _CHECK - 1 or not side.any():
             spectra = _spectra(np.array(diagonals), np.array(sides), sizes)
             total = float(np.mean([spectrum.form(np.log) for spectrum in spectra]))
-            if abs(total - last) <= _NATS or not side.any():
+            if abs(total - last) <= _TOLERANCE_NATS or not side.any():
                 break
             last = total
         sides.append(side)
-        before, vector = vector, np.divide(image, side, out=np.zeros_like(image), where=side > 0.0)
+        before = vector
+        vector = np.divide(image, side, out=np.zeros_like(image), where=side > 0.0)
     return spectra
 
 
-def _spectra(diagonals: Array, sides: Array, sizes: Array) -> list[Spectrum]:
+def _spectra(diagonals: FloatArray, sides: Array, sizes: Array) -> list[Spectrum]:
     """Of tridiagonal matrices, one for each column."""
     found = []
     for column, size in enumerate(sizes):
         side = sides[:, column] if len(sides) else np.empty(0)
         nodes, vectors = linalg.eigh_tridiagonal(diagonals[:, column], side, lapack_driver="stev")
-        found.append(Spectrum(np.maximum(nodes, _LITTLE), size * vectors[0] ** 2))
+        found.append(Spectrum(np.maximum(nodes, _LITTLE_CURVATURE), size * vectors[0] ** 2))
     return found
 
 
@@ -215,10 +234,10 @@ class KinkIntegrals:
     rates : of the prior
     """
 
-    distances: Array
-    slopes: Array
-    curvatures: Array
-    rates: Array
+    distances: FloatArray
+    slopes: FloatArray
+    curvatures: FloatArray
+    rates: FloatArray
 
     @property
     def deviations(self) -> Array:
@@ -230,7 +249,8 @@ class KinkIntegrals:
         """The sum of log(rate / 2 J), and of log(1 + 2 h / rate^2) / 2."""
         curvatures = np.maximum(self.curvatures, (1e-8 * self.rates) ** 2)
         sides = np.where(self.distances < 0, -1.0, 1.0)
-        roots, far = np.sqrt(curvatures), np.abs(self.distances) * np.sqrt(curvatures)
+        roots = np.sqrt(curvatures)
+        far = np.abs(self.distances) * np.sqrt(curvatures)
         same = _half((self.rates - sides * self.slopes) / roots, far)
         other = _half((self.rates + sides * self.slopes) / roots, -far) + 2.0 * self.rates * np.abs(
             self.distances
@@ -241,7 +261,7 @@ class KinkIntegrals:
 
 
 def _half(pull: Array, far: Array) -> Array:
-    """The log integral of exp(-pull v - v^2 / 2) / sqrt(2 pi) over v > -far, stable for a large pull."""
+    """Return the log integral of exp(-pull v - v^2 / 2) / sqrt(2 pi) over v > -far."""
     end = far - pull
     tail = np.log(0.5 * erfcx(np.maximum(-end, 0.0) / np.sqrt(2.0))) + 0.5 * far * (
         2.0 * pull - far
@@ -250,14 +270,14 @@ def _half(pull: Array, far: Array) -> Array:
 
 
 def squared(columns: sparse.csc_array) -> sparse.csc_array:
-    """The matrix of the squares of the entries."""
+    """Return the matrix of the squares of the entries."""
     return sparse.csc_array((columns.data**2, columns.indices, columns.indptr), shape=columns.shape)
 
 
 def softmax_log_evidence(
-    problem: LinearProblem, solutions: list[Solution], *, largest: int = _LARGEST
+    problem: LinearProblem, solutions: list[Solution], *, largest: int = _LARGEST_DETERMINANT
 ) -> float:
-    """The log evidence of a softmax model with a Gaussian or Laplace prior at its mode, one solution per class.
+    """Return the log evidence of a softmax model at its mode.
 
     Its determinant is exact up to `largest` weights and intercepts.
 
@@ -265,7 +285,8 @@ def softmax_log_evidence(
     --------
     >>> from bayesift.models.linear import GaussianPrior, Logit
     >>> rows, members = sparse.csr_array(np.eye(3)), sparse.csr_array(np.eye(3))
-    >>> problem = LinearProblem(rows, members, np.ones(3), Logit(), GaussianPrior(1e-9), np.zeros(3), coupled=True)
+    >>> problem = LinearProblem(rows, members, np.ones(3), Logit(), GaussianPrior(1e-9),
+    ...     np.zeros(3), coupled=True)
     >>> nothing = [Solution(np.zeros(3), 0.0, np.empty(0), 0, True)] * 3
     >>> round(softmax_log_evidence(problem, nothing), 6)
     -3.295837
@@ -273,7 +294,8 @@ def softmax_log_evidence(
     intercepts = np.array([solution.intercept for solution in solutions])
     coefficients = stack_rows([solution.weights for solution in solutions])
     logarithms = log_softmax(scores_of(problem.rows, coefficients, intercepts), axis=1)
-    shares, n_classes = np.exp(logarithms), len(solutions)
+    shares = np.exp(logarithms)
+    n_classes = len(solutions)
     free, precision, centre = problem.intercept
     value = float(problem.importance @ logarithms[np.arange(len(shares)), labels_of(problem)])
     value -= 0.5 * float(precision * np.sum((intercepts - centre) ** 2))
@@ -291,14 +313,16 @@ def softmax_log_evidence(
 
 
 def _class_height(
-    problem: LinearProblem, c: int, weights: Array, shares: Array
+    problem: LinearProblem, c: int, weights: FloatArray, shares: FloatArray
 ) -> tuple[float, Array]:
-    """The log prior of a class at the mode, with integrals J under a Laplace prior.
+    """Return the log prior of a class at the mode, with integrals J for a Laplace prior.
 
     And deviations of its weights.
     """
-    terms, penalty = problem.terms_of(c), problem.penalty(c)
-    distances, deviations = np.zeros(problem.n_terms), np.zeros(problem.n_terms)
+    terms = problem.terms_of(c)
+    penalty = problem.penalty(c)
+    distances = np.zeros(problem.n_terms)
+    deviations = np.zeros(problem.n_terms)
     distances[terms] = (weights - penalty[2])[terms]
     height = -problem.prior.cost(distances, c)
     if problem.prior.smooth:
@@ -317,16 +341,19 @@ def _class_height(
 
 
 class _SoftmaxHessian:
-    """The Hessian of all classes in units of the prior, whose logarithm of the determinant is wanted."""
+    """The Hessian of all classes in units of the prior, for its log determinant."""
 
-    def __init__(self, problem: LinearProblem, deviations: Array, shares: Array) -> None:
-        self.problem, self.deviations, self.shares = problem, deviations, shares
+    def __init__(self, problem: LinearProblem, deviations: FloatArray, shares: FloatArray) -> None:
+        self.problem = problem
+        self.deviations = deviations
+        self.shares = shares
         self.free, self.precision, _ = problem.intercept
         self.common = 1.0 / len(deviations) if self.free and not self.precision else 0.0
 
     def exact(self) -> float:
         """From the matrix itself: its blocks are X_a' diag(w p_a (1[a = b] - p_b)) X_b."""
-        n_classes, last = len(self.deviations), np.full((self.problem.rows.shape[0], 1), self.free)
+        n_classes = len(self.deviations)
+        last = np.full((self.problem.rows.shape[0], 1), self.free)
         parts = []
         for row in self.deviations:
             used = np.flatnonzero(row)
@@ -350,7 +377,7 @@ class _SoftmaxHessian:
         return 2.0 * float(np.sum(np.log(np.diagonal(linalg.cholesky(whole, lower=True)))))
 
     def by_lanczos(self) -> float:
-        """The mean over seven columns of random signs, each by Lanczos quadrature of the logarithm."""
+        """Return the mean over seven columns of random signs, each by Lanczos quadrature."""
         model = NormalModel(
             self.problem, self.problem.rows, np.zeros_like(self.deviations), self.deviations
         )
@@ -359,9 +386,10 @@ class _SoftmaxHessian:
         moves = model.spread > 0
         if self.common:
             model.ridge[-1] = 0.0
-        random, total = np.random.default_rng(0), 0.0
+        random = np.random.default_rng(0)
+        total = 0.0
 
-        def product(vectors: Array) -> Array:
+        def product(vectors: FloatArray) -> Array:
             vector = vectors.reshape(moves.shape)
             image = model.hessian_product(vector, shares)
             image[-1, : model.n_classes] += self.common * vector[-1, : model.n_classes].sum()

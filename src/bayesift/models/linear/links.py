@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from scipy.special import betaln
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.likelihoods import LOG_F, LOGIT, PROBIT, SQUARED_HINGE, evaluate
 from bayesift.models.base import named_or_given
 from bayesift.state import storable
@@ -34,7 +34,7 @@ class Link(Protocol):
 
     @property
     def moderation(self) -> float:
-        """The factor k with which psi(f / sqrt(1 + k v)) is close to the mean of psi over scores of variance v."""
+        """The k for which psi(f / sqrt(1 + k v)) is close to the mean of psi at variance v."""
 
 
 @storable("logit-link")
@@ -72,7 +72,9 @@ class Probit:
 @storable("log-f-link")
 @dataclass(frozen=True, slots=True)
 class LogF:
-    """The family that holds both: the symmetric log-F link of Prentice (1976), see `bayesift.kernels.likelihoods`.
+    """The symmetric log-F link of Prentice (1976), a family that holds both.
+
+    See `bayesift.kernels.likelihoods`.
 
     Parameters
     ----------
@@ -107,19 +109,19 @@ class LogF:
 
     @property
     def curvature_bound(self) -> float:
-        """That of the log density, m c^2 / 2 = 1 / (1 + shape), which bounds that of its integral."""
+        """That of the log density, m c^2 / 2 = 1 / (1 + shape), bounds that of its integral."""
         return 0.25 if self.shape == 1 else 1.0 / (1.0 + self.shape)
 
     @property
     def moderation(self) -> float:
-        """That of the normal distribution function with the same slope at 0, as MacKay's pi / 8 is for the logit."""
+        """That of the normal distribution with the same slope at 0, as MacKay's pi / 8."""
         slope = float(log_likelihoods(self, np.zeros(1))[1][0]) / 2.0
         return 2.0 * math.pi * slope**2
 
 
 @dataclass(frozen=True, slots=True)
 class SquaredHinge:
-    """The loss max(0, 1 - t)^2 of a margin in place of minus a log-likelihood: a support vector machine, no link."""
+    """The loss max(0, 1 - t)^2 of a support vector machine, used instead of a link."""
 
     kind: ClassVar[str] = "squared-hinge"
     code: ClassVar[int] = SQUARED_HINGE
@@ -140,13 +142,13 @@ LINKS: dict[str, type[Any]] = {link.kind: link for link in (Logit, Probit, LogF)
 
 
 def link_of(link: Any) -> Link:
-    """A link, or the one of that name."""
+    """Return a link, or the one of that name."""
     found: Link = named_or_given(link, LINKS, "link")
     return found
 
 
-def log_likelihoods(link: Link, margins: Array) -> tuple[Array, Array, Array]:
-    """The log-likelihood of margins y f, its derivative, and minus its second derivative."""
+def log_likelihoods(link: Link, margins: FloatArray) -> tuple[Array, Array, Array]:
+    """Return the log-likelihood of margins y f, its derivative and minus its second one."""
     if link.code == LOGIT:
         small = np.exp(-np.abs(margins))
         near = 1.0 / (1.0 + small)
@@ -166,6 +168,6 @@ def log_likelihoods(link: Link, margins: Array) -> tuple[Array, Array, Array]:
     return logarithms, derivatives, curvatures
 
 
-def probabilities(link: Link, scores: Array) -> Array:
+def probabilities(link: Link, scores: FloatArray) -> Array:
     """Probabilities psi of scores."""
     return np.exp(log_likelihoods(link, scores)[0])

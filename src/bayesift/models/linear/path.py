@@ -1,4 +1,6 @@
-"""The mode along scales of the prior: paths, each mode found from the one before, searches for the best scale, a chart.
+"""The mode along scales of the prior: paths and searches for the best scale.
+
+Each mode of a path is found from the one before.
 
 A scale multiplies the standard deviations of the prior about its modes, for all weights of a model
 alike.
@@ -13,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.products import transposed_times
 from bayesift.models.base import stack_rows
 from bayesift.models.linear.links import log_likelihoods
@@ -24,13 +26,14 @@ from bayesift.models.linear.solvers import solve_path
 Progress = Callable[[int, int], None]
 
 WIDTH = 1000.0  # the weakest prior of a path by default, in standard deviations of the strongest
-AHEAD = 10  # scales that a category goes along before the next one: what its solver knows of it stays in memory
-_FIRST_SPREAD = 0.1  # of the scores, under the strongest Gaussian prior
-_BLOCK = 16
+# Scales that a category goes along before the next: what its solver knows stays in memory.
+AHEAD = 10
+_FIRST_SCORE_DEVIATION = 0.1  # of the scores, under the strongest Gaussian prior
+_BLOCK_MODELS = 16
 Losses = Callable[[Array, list[int]], tuple[Array, Array]]
 _GOLDEN = (3.0 - np.sqrt(5.0)) / 2.0
-_MOST = 20  # scales
-_TOLERANCE = 0.1  # of the logarithm of the scale
+_MOST_SCALES = 20  # scales
+_LOG_SCALE_TOLERANCE = 0.1  # of the logarithm of the scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +51,10 @@ class Validation:
     chosen : the scale of each column
     """
 
-    scales: Array
-    losses: Array
-    errors: Array
-    chosen: Array
+    scales: FloatArray
+    losses: FloatArray
+    errors: FloatArray
+    chosen: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,22 +64,25 @@ class ScaleChoice:
     With blocks of columns also a factor of the scale for each column.
     """
 
-    scales: Array
+    scales: FloatArray
     validation: Validation | None = None
-    factors: Array | None = None
+    factors: FloatArray | None = None
 
     def rescale(self, prior: Prior) -> Prior:
-        """The prior with these scales."""
+        """Return the prior with these scales."""
         return rescaled(prior, self.scales, self.factors)
 
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Models along a sequence of scales: steps x models, and one matrix of coefficients (models x terms) per step."""
+    """Models along a sequence of scales.
 
-    scales: Array
+    Scales are steps x models; each step has coefficients, models x terms.
+    """
+
+    scales: FloatArray
     coefficients: list[Any]
-    intercepts: Array
+    intercepts: FloatArray
     converged: Array
 
     @property
@@ -90,15 +96,17 @@ class Path:
 def follow(
     problem: LinearProblem,
     solver: str,
-    scales: Array,
+    scales: FloatArray,
     n_jobs: int | None,
     progress: Progress | None = None,
 ) -> Path:
-    """The modes of all models at each row of `scales`, which is steps x models, the strongest prior first."""
+    """Find the modes of all models at each row of `scales`, the strongest prior first."""
     n_models = problem.members.shape[0]
     solutions: list[Solution | None] = [None] * n_models
     problems = [problem.varied(prior=problem.prior.rescaled(column(row))) for row in scales]
-    coefficients, intercepts, converged = [], [], []
+    coefficients = []
+    intercepts = []
+    converged = []
     for first in range(0, len(scales), AHEAD):
         report = _reporter(progress, first * n_models, n_models * len(scales))
         for found in solve_path(
@@ -123,7 +131,8 @@ def default_scales(problem: LinearProblem, n_scales: int, *, shared: bool = Fals
     >>> from scipy import sparse
     >>> from bayesift.models.linear import GaussianPrior, Logit
     >>> rows, members = sparse.csr_array(np.eye(4)), sparse.csr_array(np.array([[1, 1, 0, 0]]))
-    >>> problem = LinearProblem(rows, members, np.ones(4), Logit(), GaussianPrior(), np.array([1.0, 0.0, 0.0]))
+    >>> problem = LinearProblem(rows, members, np.ones(4), Logit(), GaussianPrior(),
+    ...     np.array([1.0, 0.0, 0.0]))
     >>> default_scales(problem, 3).ravel().round(2).tolist()
     [0.1, 3.16, 100.0]
     """
@@ -131,18 +140,17 @@ def default_scales(problem: LinearProblem, n_scales: int, *, shared: bool = Fals
     if shared:
         ends = float(first.min()), WIDTH * float(np.median(first))
         return np.tile(np.geomspace(*ends, n_scales)[:, np.newaxis], len(first))
-    steps: Array = first * np.geomspace(1.0, WIDTH, n_scales)[:, np.newaxis]
-    return steps
+    return first * np.geomspace(1.0, WIDTH, n_scales)[:, np.newaxis]
 
 
 def strongest_scales(problem: LinearProblem) -> Array:
     """One scale per model, below which the prior determines the weights: see `default_scales`."""
     if problem.prior.smooth:
-        return _FIRST_SPREAD / np.sqrt(prior_spread(problem))
+        return _FIRST_SCORE_DEVIATION / np.sqrt(prior_spread(problem))
     n_models = problem.members.shape[0]
     found = np.empty(n_models)
-    for first in range(0, n_models, _BLOCK):
-        models = list(range(first, min(first + _BLOCK, n_models)))
+    for first in range(0, n_models, _BLOCK_MODELS):
+        models = list(range(first, min(first + _BLOCK_MODELS, n_models)))
         for c, gradient in zip(models, _gradients_at_modes(problem, models).T, strict=True):
             rates = row_of(problem.prior.strengths[0], c, problem.n_terms)
             terms = problem.terms_of(c)
@@ -151,7 +159,7 @@ def strongest_scales(problem: LinearProblem) -> Array:
 
 
 def prior_spread(problem: LinearProblem) -> Array:
-    """The mean over documents of the variance that the prior gives their scores, one per model."""
+    """Return the mean variance that the prior gives the scores of documents, per model."""
     weights = problem.mean_importance()
     per_entry = np.repeat(weights / weights.sum(), np.diff(problem.rows.indptr))
     squares = np.bincount(
@@ -171,8 +179,8 @@ def column(scales: Any) -> Any:
     return float(values[0]) if np.all(values == values[0]) else values[:, np.newaxis]
 
 
-def rescaled(prior: Prior, scales: Array, factors: Array | None = None) -> Prior:
-    """A prior with one scale per model, and with `factors` one factor of it per column."""
+def rescaled(prior: Prior, scales: FloatArray, factors: FloatArray | None = None) -> Prior:
+    """Return a prior with one scale per model, and one factor of it per column."""
     return prior.rescaled(column(scales) if factors is None else column(scales) * factors)
 
 
@@ -198,7 +206,9 @@ def _reporter(progress: Progress | None, before: int, total: int) -> Callable[[i
 
 
 class MinimumSearch:
-    """Finds the minimum of a function of one variable: gives the next point to evaluate, and takes its value.
+    """Search for the minimum of a function of one variable.
+
+    It gives the next point to evaluate, and takes its value.
 
     Steps lead downhill from `start` until the minimum lies between two neighbours; parabolas
     through the three, or golden sections where those say little, then close in on it, until its
@@ -208,7 +218,10 @@ class MinimumSearch:
     def __init__(
         self, start: float, step: float, bounds: tuple[float, float], tolerance: float
     ) -> None:
-        self.start, self.step, self.bounds, self.tolerance = start, step, bounds, tolerance
+        self.start = start
+        self.step = step
+        self.bounds = bounds
+        self.tolerance = tolerance
         self.seen: list[tuple[float, float]] = []
 
     @property
@@ -221,10 +234,10 @@ class MinimumSearch:
         self.seen = sorted([*self.seen, (place, value)])
 
     def next_place(self) -> float | None:
-        """The next place to evaluate; None at the end."""
+        """Return the next point to evaluate; None at the end."""
         if not self.seen:
             return self.start
-        if len(self.seen) >= _MOST:
+        if len(self.seen) >= _MOST_SCALES:
             return None
         best = min(range(len(self.seen)), key=lambda k: self.seen[k][1])
         if 0 < best < len(self.seen) - 1:
@@ -232,7 +245,7 @@ class MinimumSearch:
         return self._beyond(1.0 if best or len(self.seen) == 1 else -1.0)
 
     def _beyond(self, direction: float) -> float | None:
-        """The next step downhill.
+        """Return the next step downhill.
 
         At the bound, between it and its neighbour while they are far apart.
         """
@@ -247,7 +260,8 @@ class MinimumSearch:
         (a, fa), (b, fb), (c, fc) = three
         if max(b - a, c - b) <= self.tolerance:
             return None
-        below, above = (b - a) * (fb - fc), (b - c) * (fb - fa)
+        below = (b - a) * (fb - fc)
+        above = (b - c) * (fb - fa)
         place = (
             b - 0.5 * ((b - a) * below - (b - c) * above) / (below - above) if below != above else b
         )
@@ -262,16 +276,19 @@ def search_scales(
     progress: Progress | None,
     *,
     shared: bool,
-    most: int = _MOST,
+    most: int = _MOST_SCALES,
 ) -> ScaleChoice:
-    """The scales with the least loss, one per model or (`shared`: losses are totals) one for all.
+    """Find the scales with the least loss, one per model or (`shared`) one for all.
 
     `losses` takes one scale per model and the models; returns their losses and standard errors.
     """
     first = np.log(strongest_scales(problem))
     first = np.array([first.min()]) if shared else first
-    middle, step = 0.5 * np.log(WIDTH), np.log(WIDTH) / 8
-    searches = [MinimumSearch(x + middle, step, (x, x + 2.0 * middle), _TOLERANCE) for x in first]
+    middle = 0.5 * np.log(WIDTH)
+    step = np.log(WIDTH) / 8
+    searches = [
+        MinimumSearch(x + middle, step, (x, x + 2.0 * middle), _LOG_SCALE_TOLERANCE) for x in first
+    ]
     rows: list[tuple[Array, Array, Array]] = []
     while True:
         places = [search.next_place() for search in searches]
@@ -291,7 +308,7 @@ def search_scales(
     return ScaleChoice(scale_of_each, Validation(scales, values, spreads, chosen))
 
 
-def _spread(n: int, places: list[int], *columns: Array) -> tuple[Array, Array, Array]:
+def _spread(n: int, places: list[int], *columns: IntArray) -> tuple[Array, Array, Array]:
     """Each column at its places, NaN elsewhere."""
     out = np.full((3, n), np.nan)
     out[:, places] = columns

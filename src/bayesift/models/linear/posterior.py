@@ -1,4 +1,4 @@
-"""The Laplace approximation of the posterior about its mode, and probabilities that integrate over it.
+"""The Laplace approximation of the posterior about its mode.
 
 About the mode the posterior of the weights that are off their prior's mode (the active set) is
 close to normal, with precision X_A' H X_A + diag(l2): under a Laplace prior weights at 0, or at a
@@ -19,7 +19,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.special import expit, logsumexp, ndtri
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.problem import LinearProblem, Solution
@@ -28,7 +28,7 @@ from bayesift.state import expect_array, storable
 _LARGEST = (
     1000  # active terms of which the whole covariance is kept; beyond, weights count as independent
 )
-_ROWS = 4096  # documents whose score variances are computed at a time
+_BLOCK_DOCUMENTS = 4096  # documents whose score variances are computed at a time
 
 
 @storable("weight-posterior")
@@ -43,12 +43,12 @@ class WeightPosterior:
         alone
     """
 
-    terms: Array
-    covariance: Array
+    terms: IntArray
+    covariance: FloatArray
 
     @property
-    def variances(self) -> Array:
-        """Of the weights of `terms` and, last, of the intercept."""
+    def variances(self) -> FloatArray:
+        """Variances of the weights of `terms` and, last, of the intercept."""
         return self.covariance if self.covariance.ndim == 1 else np.diagonal(self.covariance).copy()
 
     def _post_load(self) -> None:
@@ -67,24 +67,27 @@ class WeightPosterior:
         if np.any(self.variances < 0):
             raise DataError("the posterior has a negative variance")
 
-    def score_variances(self, X: sparse.csr_array) -> Array:
-        """The variance of the score of each document."""
+    def score_variances(self, X: SparseRows) -> Array:
+        """Return the variance of the score of each document."""
         part = sparse.csr_array(sparse.csc_array(X)[:, self.terms])
         design = sparse.csr_array(sparse.hstack([part, np.ones((X.shape[0], 1))]))
         if self.covariance.ndim == 1:
-            spread: Array = design.multiply(design) @ self.covariance
+            spread: FloatArray = design.multiply(design) @ self.covariance
             return spread
-        blocks = [design[start : start + _ROWS] for start in range(0, X.shape[0], _ROWS)]
+        blocks = [
+            design[start : start + _BLOCK_DOCUMENTS]
+            for start in range(0, X.shape[0], _BLOCK_DOCUMENTS)
+        ]
         forms = [
             np.asarray(block.multiply(block @ self.covariance).sum(axis=1)).ravel()
             for block in blocks
         ]
-        variances: Array = np.maximum(np.concatenate(forms), 0.0)
+        variances: FloatArray = np.maximum(np.concatenate(forms), 0.0)
         return variances
 
 
-def variances_of(posteriors: list[WeightPosterior], n_terms: int) -> tuple[sparse.csr_array, Array]:
-    """The variances of the weights, models x terms, 0 where a weight counts as known.
+def variances_of(posteriors: list[WeightPosterior], n_terms: int) -> tuple[SparseRows, Array]:
+    """Return the variances of weights, models x terms, 0 where a weight counts as known.
 
     And of the intercepts.
     """
@@ -97,9 +100,9 @@ def variances_of(posteriors: list[WeightPosterior], n_terms: int) -> tuple[spars
 
 
 def posterior_of(
-    problem: LinearProblem, category: int, solution: Solution, curvatures: Array | None = None
+    problem: LinearProblem, category: int, solution: Solution, curvatures: FloatArray | None = None
 ) -> WeightPosterior:
-    """The Laplace approximation about a mode.
+    """Make the Laplace approximation about a mode.
 
     `curvatures` are minus the second derivatives of the log-likelihood by each document's score,
     times its importance; by default those of the link.
@@ -110,10 +113,12 @@ def posterior_of(
     >>> members = sparse.csr_array(np.array([[1, 0]]))
     >>> rows = sparse.csr_array(np.array([[1.0], [-1.0]]))
     >>> problem = LinearProblem(rows, members, np.ones(2), Probit(), GaussianPrior(), np.zeros(3))
-    >>> posterior_of(problem, 0, Solution(np.zeros(1), 0.0, np.empty(0), 0, True)).variances.round(4).tolist()
+    >>> posterior_of(problem, 0,
+    ...     Solution(np.zeros(1), 0.0, np.empty(0), 0, True)).variances.round(4).tolist()
     [0.4399, 0.0]
     """
-    penalty, weights = problem.penalty(category), solution.coefficients
+    penalty = problem.penalty(category)
+    weights = solution.coefficients
     at_mode = (weights == penalty[2]) & (penalty[0] > 0)
     known = (at_mode & (penalty[2] == 0)) | (weights == penalty[3]) | (weights == penalty[4])
     terms = problem.terms_of(category)
@@ -137,20 +142,19 @@ def posterior_of(
 
 def _curvatures(problem: LinearProblem, category: int, solution: Solution) -> Array:
     margins = problem.signs(category) * (problem.rows @ solution.coefficients + solution.intercept)
-    curvatures: Array = problem.importance_of(category) * log_likelihoods(problem.link, margins)[2]
-    return curvatures
+    return problem.importance_of(category) * log_likelihoods(problem.link, margins)[2]
 
 
-def score_interval(scores: Array, deviations: Array, mass: float) -> tuple[Array, Array]:
-    """The ends of the central interval that holds this much of the probability of each score."""
+def score_interval(scores: FloatArray, deviations: FloatArray, mass: float) -> tuple[Array, Array]:
+    """Return the ends of the central interval that holds this much probability."""
     if not 0 < mass < 1:
         raise ValueError(f"mass must lie between 0 and 1, got {mass!r}")
     reach = float(ndtri((1.0 + mass) / 2.0)) * deviations
     return scores - reach, scores + reach
 
 
-def normalised_bounds(logarithms: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """Bounds of probabilities normalised over classes, when the logarithm of one moves from low to high."""
+def normalised_bounds(logarithms: FloatArray, low: Array, high: Array) -> tuple[Array, Array]:
+    """Return bounds of normalised probabilities when one logarithm moves from low to high."""
     total = logsumexp(logarithms, axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
         others = total + np.log1p(-np.exp(logarithms - total))

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.models.base import named_or_given
 from bayesift.state import storable
 
@@ -33,18 +33,18 @@ class Prior(Protocol):
 
     @property
     def variances(self) -> Any:
-        """Of the weights about their modes."""
+        """Variances of the weights about their modes."""
 
     def rescaled(self, factor: Any) -> Prior:
-        """The prior with all standard deviations multiplied.
+        """Return the prior with all standard deviations multiplied.
 
         A column of factors has one per category.
         """
 
-    def spread(self, distance: Array, category: int) -> Array:
-        """1 / sqrt(E[1 / tau | distance]), with tau the variance of each weight and distance = beta - mode."""
+    def spread(self, distance: FloatArray, category: int) -> Array:
+        """Return 1 / sqrt(E[1 / tau | distance]), tau the variance, distance = beta - mode."""
 
-    def cost(self, distance: Array, category: int) -> float:
+    def cost(self, distance: FloatArray, category: int) -> float:
         """Minus the log prior, without constants."""
 
 
@@ -85,19 +85,19 @@ class GaussianPrior:
 
     @property
     def variances(self) -> Any:
-        """Of the weights about their modes."""
+        """Variances of the weights about their modes."""
         return self.variance
 
     def rescaled(self, factor: Any) -> GaussianPrior:
-        """The prior with all standard deviations multiplied."""
+        """Return the prior with all standard deviations multiplied."""
         return replace(self, variance=self.variance * factor**2)
 
-    def spread(self, distance: Array, category: int) -> Array:
-        """The standard deviation, whatever the weight."""
+    def spread(self, distance: FloatArray, category: int) -> Array:
+        """Return the standard deviation, whatever the weight."""
         return np.sqrt(row_of(self.variance, category, len(distance)))
 
-    def cost(self, distance: Array, category: int) -> float:
-        """The sum of distance^2 / (2 variance)."""
+    def cost(self, distance: FloatArray, category: int) -> float:
+        """Return the sum of distance^2 / (2 variance)."""
         return float(np.sum(distance**2 / (2.0 * row_of(self.variance, category, len(distance)))))
 
 
@@ -134,7 +134,7 @@ class LaplacePrior:
 
     @classmethod
     def of_variance(cls, variance: Any, *, mode: Any = 0.0, sign: Any = 0) -> LaplacePrior:
-        """The prior of this variance, 2 / gamma."""
+        """Return the prior of this variance, 2 / gamma."""
         _check_positive("variance", variance)
         return cls(gamma=2.0 / variance, mode=mode, sign=sign)
 
@@ -145,22 +145,22 @@ class LaplacePrior:
 
     @property
     def variances(self) -> Any:
-        """Of the weights about their modes, 2 / gamma."""
+        """Variances of the weights about their modes, 2 / gamma."""
         return 2.0 / self.gamma
 
     def rescaled(self, factor: Any) -> LaplacePrior:
-        """The prior with all standard deviations multiplied."""
+        """Return the prior with all standard deviations multiplied."""
         return replace(self, gamma=self.gamma / factor**2)
 
-    def spread(self, distance: Array, category: int) -> Array:
+    def spread(self, distance: FloatArray, category: int) -> Array:
         """E[1 / tau] = sqrt(gamma) / |distance| (Figueiredo & Jain.
 
         The paper's gamma / |beta| is a misprint).
         """
         return np.sqrt(np.abs(distance)) / row_of(self.gamma, category, len(distance)) ** 0.25
 
-    def cost(self, distance: Array, category: int) -> float:
-        """The sum of sqrt(gamma) |distance|."""
+    def cost(self, distance: FloatArray, category: int) -> float:
+        """Return the sum of sqrt(gamma) |distance|."""
         return float(
             np.sum(np.sqrt(row_of(self.gamma, category, len(distance))) * np.abs(distance))
         )
@@ -169,7 +169,9 @@ class LaplacePrior:
 @storable("jeffreys-prior")
 @dataclass(frozen=True)
 class JeffreysPrior:
-    """Jeffreys' prior of the variance, p(tau) ~ 1/tau, so that p(beta) ~ 1/|beta|: sparse without a parameter.
+    """Jeffreys' prior of the variance, p(tau) ~ 1/tau: sparse without a parameter.
+
+    So p(beta) ~ 1/|beta|.
 
     The posterior is unbounded at 0 and has many local modes; the one found is that which EM reaches
     from the ridge solution (eq. 14 of Eyheramendy et al.).
@@ -188,31 +190,33 @@ class JeffreysPrior:
 
     @property
     def strengths(self) -> tuple[Any, Any]:
-        """There are none: its logarithm is not concave."""
+        """Refuse: the logarithm of the prior is not concave."""
         raise ValueError("the Jeffreys prior is not log-concave; use solver='em'")
 
     @property
     def variances(self) -> Any:
-        """They do not exist: there is no scale."""
+        """Refuse: the prior has no scale, so it has no variances."""
         raise ValueError("the Jeffreys prior has no scale to choose")
 
     def rescaled(self, factor: Any) -> JeffreysPrior:
-        """There is none: 1 / |beta| has no scale."""
+        """Refuse: 1 / |beta| has no scale."""
         raise ValueError("the Jeffreys prior has no scale to choose")
 
-    def spread(self, distance: Array, category: int) -> Array:
+    def spread(self, distance: FloatArray, category: int) -> Array:
         """E[1 / tau] = 1 / distance^2."""
         return np.abs(distance)
 
-    def cost(self, distance: Array, category: int) -> float:
-        """The sum of log |distance| over the weights that are not 0."""
+    def cost(self, distance: FloatArray, category: int) -> float:
+        """Return the sum of log |distance| over the weights that are not 0."""
         return float(np.sum(np.log(np.abs(distance[distance != 0]))))
 
 
 @storable("gamma-prior")
 @dataclass(frozen=True)
 class GammaPrior:
-    """A gamma prior of the precision 1 / tau of each weight, whose own prior is then Student's t (Tipping 2001).
+    """A gamma prior of the precision 1 / tau of each weight (Tipping 2001).
+
+    The prior of the weight is then Student's t.
 
     Two solvers take it. "ard" (automatic relevance determination) integrates weights out and finds
     the variance tau of each that makes the labels most probable: most variances, and with them
@@ -249,28 +253,24 @@ class GammaPrior:
 
     @property
     def strengths(self) -> tuple[Any, Any]:
-        """There are none: its logarithm is not concave."""
+        """Refuse: the logarithm of the prior is not concave."""
         raise ValueError("the gamma prior is not log-concave; use solver='ard' or 'em'")
 
     @property
     def variances(self) -> Any:
-        """They are what is estimated."""
-        raise ValueError(
-            "the gamma prior estimates the scale of each weight; there is none to choose"
-        )
+        """Refuse: the variances are what is estimated."""
+        raise ValueError("the gamma prior estimates the scale of each weight; none can be chosen")
 
     def rescaled(self, factor: Any) -> GammaPrior:
-        """There is none: the scale of each weight is estimated."""
-        raise ValueError(
-            "the gamma prior estimates the scale of each weight; there is none to choose"
-        )
+        """Refuse: the scale of each weight is estimated."""
+        raise ValueError("the gamma prior estimates the scale of each weight; none can be chosen")
 
-    def spread(self, distance: Array, category: int) -> Array:
+    def spread(self, distance: FloatArray, category: int) -> Array:
         """E[1 / tau] = (shape + 1/2) / (rate + distance^2 / 2)."""
         return np.sqrt((self.rate + 0.5 * distance**2) / (self.shape + 0.5))
 
-    def cost(self, distance: Array, category: int) -> float:
-        """The sum of (shape + 1/2) log(1 + distance^2 / (2 rate)).
+    def cost(self, distance: FloatArray, category: int) -> float:
+        """Return the sum of (shape + 1/2) log(1 + distance^2 / (2 rate)).
 
         Of (2 shape + 1) log |distance| if rate is 0.
         """
@@ -285,7 +285,7 @@ PRIORS: dict[str, type[Any]] = {
 
 
 def prior_of(prior: Any) -> Prior:
-    """A prior, or the one of that name with its default parameters."""
+    """Return a prior, or the one of that name with its default parameters."""
     found: Prior = named_or_given(prior, PRIORS, "prior")
     return found
 
@@ -302,12 +302,13 @@ def _values_of(parameter: Any, category: int) -> Array:
 
 
 def penalty_rows(prior: Prior, category: int, n_terms: int) -> Array:
-    """The penalty of one category's weights, in the layout of `bayesift.kernels.linear`."""
+    """Return the penalty of one category's weights, in the layout of `bayesift.kernels.linear`."""
     rows = np.empty((5, n_terms))
     for row, parameter in zip(rows[:3], (*prior.strengths, prior.mode), strict=True):
         row[:] = _values_of(parameter, category)
     sign = _values_of(prior.sign, category)
-    rows[3], rows[4] = np.where(sign > 0, 0.0, -np.inf), np.where(sign < 0, 0.0, np.inf)
+    rows[3] = np.where(sign > 0, 0.0, -np.inf)
+    rows[4] = np.where(sign < 0, 0.0, np.inf)
     return rows
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.kernels.documents import Matrix
 from bayesift.kernels.entries import entries_of
 from bayesift.kernels.linear import squared_lengths
@@ -19,7 +19,7 @@ from bayesift.models.linear.priors import Prior, is_shared, penalty_rows, row_of
 from bayesift.threads import computed_once
 from bayesift.validation import Targets
 
-_NOTHING = 1e-6
+_LEAST_OBJECTIVE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Solution:
 
     weights: Row
     intercept: float
-    objective: Array
+    objective: FloatArray
     iterations: int
     converged: bool
 
@@ -41,7 +41,7 @@ class Solution:
         return self.weights.dense() if isinstance(self.weights, SparseRow) else self.weights
 
     def compacted(self) -> Solution:
-        """The solution with sparse weights, if most are 0."""
+        """Return the solution with sparse weights, if most are 0."""
         return (
             self
             if isinstance(self.weights, SparseRow)
@@ -70,12 +70,12 @@ class LinearProblem:
         category; None for 1
     """
 
-    rows: sparse.csr_array
-    members: sparse.csr_array
-    importance: Array
+    rows: SparseRows
+    members: SparseRows
+    importance: FloatArray
     link: Link
     prior: Prior
-    intercept: Array
+    intercept: FloatArray
     terms: list[Array] | None = None
     tolerance: float = 1e-3
     max_iter: int = 1000
@@ -83,16 +83,16 @@ class LinearProblem:
     balance: Array | None = None
 
     def varied(self, **changes: Any) -> LinearProblem:
-        """The problem with other fields, sharing what was computed of those that stay."""
+        """Return the problem with other fields, sharing what was computed of those that stay."""
         new = replace(self, **changes)
         for name, needs in _COMPUTED_FROM.items():
             if name in self.__dict__ and needs.isdisjoint(changes):
                 new.__dict__[name] = self.__dict__[name]
         return new
 
-    def small_gradient(self, objective: Array) -> Array:
-        """The squared gradient, in units of the prior, that leaves tol^2 of the objective (at least 1e-6) to gain."""
-        return np.asarray(2.0 * self.tolerance**2 * np.maximum(objective, _NOTHING))
+    def small_gradient(self, objective: FloatArray) -> FloatArray:
+        """Return the squared gradient that leaves tol^2 of the objective to gain."""
+        return np.asarray(2.0 * self.tolerance**2 * np.maximum(objective, _LEAST_OBJECTIVE))
 
     @property
     def n_terms(self) -> int:
@@ -101,22 +101,22 @@ class LinearProblem:
 
     @computed_once
     def columns(self) -> sparse.csc_array:
-        """The matrix by columns."""
+        """Return the matrix by columns."""
         return sparse.csc_array(self.rows)
 
     @computed_once
     def design(self) -> Design:
-        """The matrix as solvers multiply it: dense columns apart, if there are any."""
+        """Return the matrix as solvers multiply it: dense columns apart, if there are any."""
         return Design(self.rows, dense_columns(self.rows))
 
     @computed_once
-    def norms(self) -> Array:
+    def norms(self) -> FloatArray:
         """Euclidean norms of the columns."""
         return np.sqrt(squared_lengths(self.columns.indptr, self.columns.data))
 
     @computed_once
-    def sums(self) -> Array:
-        """Sums of the columns, each document counted by its importance; only without `balance`."""
+    def sums(self) -> FloatArray:
+        """Return sums of columns, documents counted by importance; only without `balance`."""
         return np.asarray(self.rows.T @ self.importance)
 
     @computed_once
@@ -124,18 +124,18 @@ class LinearProblem:
         return penalty_rows(self.prior, 0, self.n_terms) if is_shared(self.prior) else None
 
     @computed_once
-    def lengths(self) -> Array:
-        """The squared lengths of the documents."""
+    def lengths(self) -> FloatArray:
+        """Return the squared lengths of the documents."""
         return squared_lengths(self.rows.indptr, self.rows.data)
 
     @computed_once
-    def scaled(self) -> tuple[sparse.csr_array, Array]:
+    def scaled(self) -> tuple[SparseRows, Array]:
         """`scaled_rows`, where categories share all terms and the variances of a Gaussian prior."""
         return scaled_rows(self.rows, self.penalty(0)[1])
 
     @computed_once
-    def start_intercepts(self) -> Array:
-        """The best intercept of each category for documents without terms."""
+    def start_intercepts(self) -> FloatArray:
+        """Return the best intercept of each category for documents without terms."""
         if self.balance is None:
             inside = self.members @ self.importance
             total = self.importance.sum()
@@ -144,58 +144,57 @@ class LinearProblem:
             total = np.array([self.importance_of(c).sum() for c in range(self.members.shape[0])])
         return best_constants(self.link, self.intercept, inside, total - inside)
 
-    def penalty(self, category: int) -> Array:
-        """The penalty of a category's weights, in the layout of `bayesift.kernels.linear`."""
+    def penalty(self, category: int) -> FloatArray:
+        """Return the penalty of a category's weights (see `bayesift.kernels.linear`)."""
         shared = self._shared_penalty
         return penalty_rows(self.prior, category, self.n_terms) if shared is None else shared
 
-    def mode(self, category: int) -> Array:
-        """The modes of the prior, within its bounds."""
-        mode, sign = (
-            row_of(self.prior.mode, category, self.n_terms),
-            row_of(self.prior.sign, category, self.n_terms),
-        )
+    def mode(self, category: int) -> FloatArray:
+        """Return the modes of the prior, within its bounds."""
+        mode = row_of(self.prior.mode, category, self.n_terms)
+        sign = row_of(self.prior.sign, category, self.n_terms)
         return np.where(sign * mode < 0, 0.0, mode)
 
     def positives(self, category: int) -> Array:
-        """The documents of a category."""
+        """Return the documents of a category."""
         documents: Array = self.members.indices[
             self.members.indptr[category] : self.members.indptr[category + 1]
         ]
         return documents
 
-    def signs(self, category: int) -> Array:
+    def signs(self, category: int) -> FloatArray:
         """+1 for the documents of a category, -1 for all others."""
         signs = np.full(self.rows.shape[0], -1.0)
         signs[self.positives(category)] = 1.0
         return signs
 
-    def importance_of(self, category: int) -> Array:
-        """The weight of each document in a category's problem."""
+    def importance_of(self, category: int) -> FloatArray:
+        """Return the weight of each document in a category's problem."""
         if self.balance is None:
             return self.importance
         factors = np.full(len(self.importance), self.balance[1, category])
         factors[self.positives(category)] = self.balance[0, category]
-        weights: Array = self.importance * factors
+        weights: FloatArray = self.importance * factors
         return weights
 
-    def mean_importance(self) -> Array:
-        """The weight of each document, averaged over the categories."""
+    def mean_importance(self) -> FloatArray:
+        """Return the weight of each document, averaged over the categories."""
         if self.balance is None:
             return self.importance
-        total, n_models = np.zeros(len(self.importance)), self.members.shape[0]
+        total = np.zeros(len(self.importance))
+        n_models = self.members.shape[0]
         for c in range(n_models):
             total += self.importance_of(c)
-        mean: Array = total / n_models
+        mean: FloatArray = total / n_models
         return mean
 
     def terms_of(self, category: int) -> Array:
-        """The columns a category may use."""
+        """Return the columns a category may use."""
         return (
             np.arange(self.n_terms, dtype=np.int32) if self.terms is None else self.terms[category]
         )
 
-    def objective(self, category: int, coefficients: Array, intercept: float) -> float:
+    def objective(self, category: int, coefficients: FloatArray, intercept: float) -> float:
         """Minus the log posterior, without constants."""
         scores = self.rows @ coefficients + intercept
         likelihood = log_likelihoods(self.link, self.signs(category) * scores)[0]
@@ -222,22 +221,24 @@ _COMPUTED_FROM = {
 }
 
 
-def best_constants(link: Link, intercept: Array, inside: Array, outside: Array) -> Array:
-    """The best intercepts for documents without terms, of this weight inside and outside of categories; bisection."""
+def best_constants(link: Link, intercept: FloatArray, inside: Array, outside: Array) -> Array:
+    """Find the best intercepts for documents without terms by bisection."""
     free, precision, centre = intercept
-    low, high = np.full(len(inside), -30.0), np.full(len(inside), 30.0)
+    low = np.full(len(inside), -30.0)
+    high = np.full(len(inside), 30.0)
     for _ in range(50 if free else 0):
         middle = (low + high) / 2
         gradient = (
             inside * log_likelihoods(link, middle)[1] - outside * log_likelihoods(link, -middle)[1]
         )
         rising = gradient > precision * (middle - centre)
-        low, high = np.where(rising, middle, low), np.where(rising, high, middle)
+        low = np.where(rising, middle, low)
+        high = np.where(rising, high, middle)
     return low if free else np.full(len(inside), centre)
 
 
-def _inside(members: sparse.csr_array, importance: Array, factors: Array) -> Array:
-    """The total importance of each category's documents, times its factor."""
+def _inside(members: SparseRows, importance: FloatArray, factors: FloatArray) -> Array:
+    """Return the total importance of each category's documents, times its factor."""
     owners = np.repeat(np.arange(len(factors)), np.diff(members.indptr))
     values = importance[members.indices] * factors[owners]
     return np.asarray(
@@ -246,11 +247,11 @@ def _inside(members: sparse.csr_array, importance: Array, factors: Array) -> Arr
 
 
 def matrix_of(problem: LinearProblem) -> Matrix:
-    """The documents as kernels take them."""
+    """Return the documents as kernels take them."""
     return Matrix(entries_of(problem.columns), entries_of(problem.rows), problem.norms)
 
 
-def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_array, Array]:
+def scaled_rows(rows: SparseRows, precisions: FloatArray) -> tuple[SparseRows, Array]:
     """Rows with columns in units of the prior's deviations, and the squares of their lengths."""
     values = (1.0 / np.sqrt(precisions))[rows.indices]
     values *= rows.data
@@ -259,9 +260,9 @@ def scaled_rows(rows: sparse.csr_array, precisions: Array) -> tuple[sparse.csr_a
 
 
 def document_weights(
-    class_weight: Any, targets: Targets, members: sparse.csr_array | None, weights: Array
+    class_weight: Any, targets: Targets, members: SparseRows | None, weights: FloatArray
 ) -> tuple[Array, Array | None]:
-    """The importance of documents and the `balance` of a `LinearProblem` for class weights.
+    """Return the importance of documents and the `balance` of a `LinearProblem` for class weights.
 
     "balanced" gives both sides of each model the same total weight, or all classes where one model
     holds them (members is None).
@@ -277,7 +278,8 @@ def document_weights(
             masses = targets.members @ weights
             share = weights.sum() / np.count_nonzero(masses) / np.maximum(masses, 1e-300)
             return np.asarray(weights * (share @ targets.members)), None
-        inside, total = members @ weights, weights.sum()
+        inside = members @ weights
+        total = weights.sum()
         return weights, (total / 2) / np.maximum(np.stack([inside, total - inside]), 1e-300)
     if targets.multilabel:
         raise ValueError("with an indicator matrix class_weight is None or 'balanced'")

@@ -1,4 +1,6 @@
-"""Rules that choose the scale of a prior: by norms, by held-out log-likelihood, by evidence, or fixed.
+"""Rules that choose the scale of a prior.
+
+By norms, by held-out log-likelihood, by evidence, or fixed.
 
 Cross-validation holds a fold out by giving its documents no importance: no matrix is copied. Each
 fold starts from its own mode at the last scale, never from that of all documents: a start that has
@@ -16,7 +18,7 @@ from scipy import sparse
 from scipy.special import log_softmax
 from sklearn.base import clone
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.folds import deal_folds
 from bayesift.models.base import scores_of, stack_rows
 from bayesift.models.linear.evidence import log_evidence, softmax_log_evidence
@@ -55,7 +57,7 @@ class Evidence:
     def choose(
         self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
     ) -> ScaleChoice:
-        """The scales of all models."""
+        """Choose the scales of all models."""
         self.check(problem)
         shared = self.shared or problem.coupled
         return search_scales(
@@ -80,18 +82,22 @@ class EvidenceLosses:
     def __init__(
         self, problem: LinearProblem, solver: str, n_jobs: int | None, *, shared: bool
     ) -> None:
-        self.problem, self.solver, self.n_jobs, self.shared = problem, solver, n_jobs, shared
+        self.problem = problem
+        self.solver = solver
+        self.n_jobs = n_jobs
+        self.shared = shared
         self.last: list[Solution | None] = [None] * problem.members.shape[0]
         _ = problem.columns, problem.norms, problem.start_intercepts
 
     def __call__(
-        self, scales: Array, models: list[int], factors: Array | None = None
+        self, scales: FloatArray, models: list[int], factors: FloatArray | None = None
     ) -> tuple[Array, Array]:
-        """The losses of models, one scale each, and no standard errors.
+        """Return the losses of models, one scale each, and no standard errors.
 
         Their total where models share a scale.
         """
-        everyone, last = list(range(len(self.last))), self.last
+        everyone = list(range(len(self.last)))
+        last = self.last
         named = everyone if self.shared else models
         every = np.ones(len(everyone))
         every[named] = scales
@@ -116,8 +122,10 @@ class EvidenceLosses:
 
 Rule = Literal["best", "one-standard-error"]
 
-_STEP, _REACH = np.log(2.0), np.log(64.0)  # of the factor of a block
-_TOLERANCE = 0.03  # of the strength of a Laplace prior: a tenth of the step between two scales
+_BLOCK_STEP, _BLOCK_REACH = np.log(2.0), np.log(64.0)  # of the factor of a block
+_LEAST_TOLERANCE = (
+    0.03  # of the strength of a Laplace prior: a tenth of the step between two scales
+)
 
 
 class ScaleRule(Protocol):
@@ -128,7 +136,7 @@ class ScaleRule(Protocol):
     def choose(
         self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
     ) -> ScaleChoice:
-        """The scales of all models."""
+        """Choose the scales of all models."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +153,7 @@ class FixedScale:
     def choose(
         self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
     ) -> ScaleChoice:
-        """The factor, for all models."""
+        """Choose the given factor, for all models."""
         return ScaleChoice(np.full(problem.members.shape[0], float(self.factor)))
 
 
@@ -172,7 +180,7 @@ class NormBased:
     def choose(
         self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
     ) -> ScaleChoice:
-        """The scale by the norms of the documents."""
+        """Choose the scale by the norms of the documents."""
         n_terms = [len(problem.terms_of(c)) for c in range(problem.members.shape[0])]
         return ScaleChoice(np.sqrt(np.maximum(n_terms, 1) / prior_spread(problem)))
 
@@ -186,19 +194,21 @@ class HeldOutFolds:
     def __init__(
         self, problem: LinearProblem, solver: str, folds: Array, n_jobs: int | None
     ) -> None:
-        n_models, n_folds = problem.members.shape[0], int(folds.max()) + 1
+        n_models = problem.members.shape[0]
+        n_folds = int(folds.max()) + 1
         tolerance = (
-            problem.tolerance if problem.prior.smooth else max(problem.tolerance, _TOLERANCE)
+            problem.tolerance if problem.prior.smooth else max(problem.tolerance, _LEAST_TOLERANCE)
         )
         self.problem = problem.varied(tolerance=tolerance)
-        self.solver, self.n_jobs = solver, n_jobs
+        self.solver = solver
+        self.n_jobs = n_jobs
         self.held_out = [np.flatnonzero(folds == fold) for fold in range(n_folds)]
         _ = self.problem.columns, self.problem.norms
         self.parts = [self._without(documents) for documents in self.held_out]
         self.last: list[list[Solution | None]] = [[None] * n_models for _ in self.parts]
 
     def losses(
-        self, scales: Array, models: list[int], factors: Array | None = None
+        self, scales: FloatArray, models: list[int], factors: FloatArray | None = None
     ) -> tuple[Array, Array]:
         """Minus the held-out log-likelihoods of models, one scale each, and what documents weigh.
 
@@ -207,7 +217,7 @@ class HeldOutFolds:
         return next(self.along(scales[np.newaxis], models, factors))
 
     def along(
-        self, steps: Array, models: list[int], factors: Array | None = None
+        self, steps: Array, models: list[int], factors: FloatArray | None = None
     ) -> Iterator[tuple[Array, Array]]:
         """`losses` of each row of scales, in order; all are computed at once."""
         every = np.repeat(
@@ -236,7 +246,8 @@ class HeldOutFolds:
         self, fold: int, problems: list[LinearProblem], models: list[int]
     ) -> list[tuple[Array, Array]]:
         """Losses and weights of the documents of a fold, one per model, for each problem."""
-        documents, last = self.held_out[fold], self.last[fold]
+        documents = self.held_out[fold]
+        last = self.last[fold]
         found = solve_path(
             problems, self.solver, [last[c] for c in models], self.n_jobs, categories=models
         )
@@ -248,11 +259,14 @@ class HeldOutFolds:
 def held_out_losses(
     problem: LinearProblem, documents: Array, models: list[int], found: list[list[Solution]]
 ) -> Iterator[tuple[Array, Array]]:
-    """Minus the log-likelihood of documents under each model, and what they weigh, for each list of solutions.
+    """Return minus the log-likelihood of documents under each model, and their weight.
+
+    There is one of each for each list of solutions.
 
     A softmax class has its own documents only.
     """
-    rows, members = problem.rows[documents], problem.members[models][:, documents].toarray()
+    rows = problem.rows[documents]
+    members = problem.members[models][:, documents].toarray()
     importance = np.broadcast_to(problem.importance[documents], members.shape)
     if problem.balance is not None:
         importance = np.stack([problem.importance_of(c)[documents] for c in models])
@@ -267,20 +281,20 @@ def held_out_losses(
         yield -np.sum(importance * logarithms, axis=1), importance.sum(axis=1)
 
 
-def mean_and_error(losses: Array, weights: Array) -> tuple[Array, Array]:
-    """The mean loss of a document and its standard error over the folds, one per model, from folds x models."""
-    mean: Array = losses.sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-300)
+def mean_and_error(losses: FloatArray, weights: FloatArray) -> tuple[Array, Array]:
+    """Return the mean loss of a document and its standard error over folds, per model."""
+    mean: FloatArray = losses.sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-300)
     of_folds = losses / np.maximum(weights, 1e-300)
     return mean, np.std(of_folds, axis=0, ddof=1) / np.sqrt(len(losses))
 
 
-def together(losses: Array, weights: Array) -> tuple[Array, Array]:
+def together(losses: FloatArray, weights: FloatArray) -> tuple[Array, Array]:
     """Losses of documents summed over models, and weights averaged; both folds x 1."""
     return losses.sum(axis=1, keepdims=True), weights.mean(axis=1, keepdims=True)
 
 
-def pick_scale(scales: Array, losses: Array, errors: Array, rule: Rule) -> float:
-    """The scale with the least loss, or the strongest prior within one standard error of it."""
+def pick_scale(scales: FloatArray, losses: FloatArray, errors: FloatArray, rule: Rule) -> float:
+    """Choose the scale with the least loss, or the strongest within one standard error."""
     best = int(np.nanargmin(losses))
     if rule == "best":
         return float(scales[best])
@@ -328,19 +342,19 @@ class CrossValidation:
     def choose(
         self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
     ) -> ScaleChoice:
-        """The scales of all models."""
+        """Choose the scales of all models."""
         scales = default_scales(problem, self.n_scales, shared=self.shared or problem.coupled)
         return self.along(scales, problem, solver, n_jobs, progress)
 
     def along(
         self,
-        scales: Array,
+        scales: FloatArray,
         problem: LinearProblem,
         solver: str,
         n_jobs: int | None,
         progress: Progress | None = None,
     ) -> ScaleChoice:
-        """The best of given scales, steps x models from the strongest prior to the weakest."""
+        """Choose the best of given scales, steps x models from the strongest prior on."""
         held_out = HeldOutFolds(
             problem, solver, folds_of(problem, self.folds, self.random_state), n_jobs
         )
@@ -352,7 +366,8 @@ class CrossValidation:
         asked: list[int] = []
         for step in range(len(scales)):
             if step % AHEAD == 0:
-                asked, ahead = going, held_out.along(scales[step : step + AHEAD, going], going)
+                asked = going
+                ahead = held_out.along(scales[step : step + AHEAD, going], going)
             places = [asked.index(c) for c in going]
             found = tuple(table[:, places] for table in next(ahead))
             means = mean_and_error(*(together(*found) if shared else found))
@@ -393,14 +408,14 @@ class ScaleSearch:
     def choose(
         self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
     ) -> ScaleChoice:
-        """The scales of all models."""
+        """Choose the scales of all models."""
         held_out = HeldOutFolds(
             problem, solver, folds_of(problem, self.folds, self.random_state), n_jobs
         )
         everyone = list(range(problem.members.shape[0]))
         shared = self.shared or problem.coupled
 
-        def losses(scales: Array, models: list[int]) -> tuple[Array, Array]:
+        def losses(scales: FloatArray, models: list[int]) -> tuple[Array, Array]:
             if not shared:
                 return mean_and_error(*held_out.losses(scales, models))
             return mean_and_error(
@@ -413,7 +428,9 @@ class ScaleSearch:
 @storable("block-scales")
 @dataclass(frozen=True)
 class BlockScales:
-    """A scale for each block of columns, such as words, character n-grams and vectors: how far each is to be trusted.
+    """A scale for each block of columns: how far each is to be trusted.
+
+    Blocks are words, character n-grams or vectors.
 
     The scale that all blocks share is searched for first. Then each block but the largest is given
     a factor of its own, one after the other, by steps that start at the last modes, and the shared
@@ -448,21 +465,22 @@ class BlockScales:
         names = [name for name, _ in self.blocks]
         if len(set(names)) < len(names) or any(size < 1 for _, size in self.blocks):
             raise ValueError(
-                f"blocks must be pairs of distinct names and numbers of columns, got {self.blocks!r}"
+                "blocks must be pairs of distinct names and numbers of columns, got "
+                f"{self.blocks!r}"
             )
         if self.by not in ("folds", "evidence"):
             raise ValueError(f"by must be 'folds' or 'evidence', got {self.by!r}")
 
     @classmethod
     def of(cls, transformer: Any, **parameters: Any) -> BlockScales:
-        """The blocks of a fitted `ColumnTransformer` of scikit-learn."""
+        """Return the blocks of a fitted `ColumnTransformer` of scikit-learn."""
         parts = {name: part.stop - part.start for name, part in transformer.output_indices_.items()}
         return cls(tuple((name, size) for name, size in parts.items() if size), **parameters)
 
     def choose(
         self, problem: LinearProblem, solver: str, n_jobs: int | None, progress: Progress | None
     ) -> ScaleChoice:
-        """The scales of all models and the factors of all columns."""
+        """Choose the scales of all models and the factors of all columns."""
         sizes = [size for _, size in self.blocks]
         if sum(sizes) != problem.n_terms:
             raise ValueError(
@@ -473,7 +491,7 @@ class BlockScales:
             problem, lambda scales, _: losses(float(scales[0]), None), progress, shared=True
         )
 
-        def loss(logarithms: Array) -> float:
+        def loss(logarithms: FloatArray) -> float:
             return float(
                 losses(np.exp(logarithms[-1]), np.repeat(np.exp(logarithms[:-1]), sizes))[0][0]
             )
@@ -483,12 +501,13 @@ class BlockScales:
         return ScaleChoice(scales, shared.validation, np.repeat(np.exp(logs[:-1]), sizes))
 
     def search(self, loss: Callable[[Array], float], shared: float | None = 0.0) -> Array:
-        """The logarithms of the factors of the blocks, and of the scale that they share, which starts at `shared`.
+        """Find the logarithms of the factors of the blocks and of the scale that they share.
 
         `loss` is of such logarithms. The factor of the largest block stays one, and a shared scale
         of None too.
         """
-        n_blocks, largest = len(self.blocks), int(np.argmax([size for _, size in self.blocks]))
+        n_blocks = len(self.blocks)
+        largest = int(np.argmax([size for _, size in self.blocks]))
         logs = np.append(np.zeros(n_blocks), shared or 0.0)
         places = [place for place in range(n_blocks + (shared is not None)) if place != largest]
         for _ in range(self.rounds):
@@ -497,7 +516,9 @@ class BlockScales:
         return logs
 
     def progressive(self, model: Any, X: Any, y: Any) -> Array:
-        """Factors of columns, to multiply X by, for an online model without prior scales, such as the online stack.
+        """Return factors of columns for an online model without prior scales.
+
+        X is multiplied by them, such as for the online stack.
 
         They have the least loss of labels that are predicted before they are learned, in the order
         of the documents. The model is not changed.
@@ -505,20 +526,22 @@ class BlockScales:
         Examples
         --------
         >>> from bayesift.models import OnlineStackedClassifier
-        >>> X = np.array([[1, 0, 0.9], [1, 0, 1.1], [0, 1, -1.0], [0, 1, -0.8], [1, 0, 1.2], [0, 1, -1.1]])
+        >>> X = np.array([[1, 0, 0.9], [1, 0, 1.1], [0, 1, -1.0], [0, 1, -0.8], [1, 0, 1.2],
+        ...     [0, 1, -1.1]])
         >>> rule = BlockScales((("words", 2), ("vectors", 1)))
         >>> rule.progressive(OnlineStackedClassifier(), X, [1, 1, 0, 0, 1, 0]).shape
         (3,)
         """
-        rows, sizes, labels = sparse.csr_array(X), [size for _, size in self.blocks], np.asarray(y)
+        rows = sparse.csr_array(X)
+        sizes = [size for _, size in self.blocks]
+        labels = np.asarray(y)
         classes = np.unique(labels) if labels.ndim == 1 else np.arange(labels.shape[1])
         truth = labels[:, np.newaxis] == classes if labels.ndim == 1 else labels != 0
 
-        def factors(logarithms: Array) -> Array:
-            of_columns: Array = np.exp(np.repeat(logarithms[:-1], sizes))
-            return of_columns
+        def factors(logarithms: FloatArray) -> Array:
+            return np.exp(np.repeat(logarithms[:-1], sizes))
 
-        def loss(logarithms: Array) -> float:
+        def loss(logarithms: FloatArray) -> float:
             scaled = sparse.csr_array(rows.multiply(factors(logarithms)[np.newaxis]))
             known = classes if labels.ndim == 1 else None
             found = clone(model).progressive_proba(scaled, labels, classes=known)
@@ -534,7 +557,7 @@ class BlockScales:
     def _losses(
         self, problem: LinearProblem, solver: str, n_jobs: int | None
     ) -> Callable[..., tuple[Array, Array]]:
-        """The total loss of all models at a scale and factors of columns, and its standard error."""
+        """Return the total loss at a scale and factors of columns, and its standard error."""
         everyone = list(range(problem.members.shape[0]))
         if self.by == "evidence":
             Evidence().check(problem)
@@ -544,7 +567,7 @@ class BlockScales:
             problem, solver, folds_of(problem, self.folds, self.random_state), n_jobs
         )
 
-        def losses(scale: float, factors: Array | None) -> tuple[Array, Array]:
+        def losses(scale: float, factors: FloatArray | None) -> tuple[Array, Array]:
             return mean_and_error(
                 *together(*held_out.losses(np.full(len(everyone), scale), everyone, factors))
             )
@@ -552,10 +575,12 @@ class BlockScales:
         return losses
 
 
-def _best_along(logs: Array, place: int, loss: Callable[[Array], float]) -> float:
-    """The best value of one of several logarithms of scales, the others as they are."""
+def _best_along(logs: FloatArray, place: int, loss: Callable[[Array], float]) -> float:
+    """Find the best value of one of several logarithms of scales, the others fixed."""
     start = float(logs[place])
-    search = MinimumSearch(start, _STEP, (start - _REACH, start + _REACH), _STEP / 2)
+    search = MinimumSearch(
+        start, _BLOCK_STEP, (start - _BLOCK_REACH, start + _BLOCK_REACH), _BLOCK_STEP / 2
+    )
     while (value := search.next_place()) is not None:
         tried = logs.copy()
         tried[place] = value
@@ -564,11 +589,11 @@ def _best_along(logs: Array, place: int, loss: Callable[[Array], float]) -> floa
 
 
 def folds_of(problem: LinearProblem, n_folds: int, random_state: int | None) -> Array:
-    """The fold in which each document is held out; see `deal_folds`."""
+    """Return the fold in which each document is held out; see `deal_folds`."""
     return deal_folds(problem.members.T, n_folds=n_folds, random_state=random_state)
 
 
-def _has_risen(losses: Array, errors: Array) -> bool:
+def _has_risen(losses: FloatArray, errors: FloatArray) -> bool:
     """Whether the loss rose in the last two steps, to more than a standard error above the best."""
     if len(losses) < 3 or not losses[-3] < losses[-2] < losses[-1]:
         return False
@@ -590,7 +615,7 @@ _KINDS: dict[str, type[Any]] = {
 
 
 def scale_rule_of(prior_scale: Any) -> ScaleRule:
-    """The rule of that name, a rule as it is, or the scale that a number fixes."""
+    """Return the rule of that name, a rule as it is, or the scale that a number fixes."""
     if isinstance(prior_scale, str):
         if prior_scale not in SCALE_RULES:
             raise ValueError(
@@ -603,7 +628,8 @@ def scale_rule_of(prior_scale: Any) -> ScaleRule:
         return FixedScale(float(prior_scale))
     if _KINDS.get(getattr(prior_scale, "kind", "")) is not type(prior_scale):
         raise ValueError(
-            f"prior_scale must be None, a number or one of {', '.join(SCALE_RULES)}, got {prior_scale!r}"
+            f"prior_scale must be None, a number or one of {', '.join(SCALE_RULES)}, got "
+            f"{prior_scale!r}"
         )
     rule: ScaleRule = prior_scale
     return rule

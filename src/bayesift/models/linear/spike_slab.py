@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.models.base import compact, for_each_model, models_of, scores_of, terms_of
 from bayesift.models.linear.classifier import LinearProbabilitiesMixin
@@ -31,8 +31,10 @@ from bayesift.validation import check_sample_weight, check_targets, check_terms
 
 _INTERCEPT_VARIANCE = 1000.0
 _START_TOLERANCE = 3.0  # times tol
-_RAISED = 1.0 + 1e-6  # times the prior's inclusion probability: documents speak for the word
-_NEGLIGIBLE = 0.01  # an inclusion probability of which no more than this is left of a larger one
+_RAISED_FACTOR = 1.0 + 1e-6  # times the prior's inclusion probability: documents speak for the word
+_NEGLIGIBLE_SHARE = (
+    0.01  # an inclusion probability of which no more than this is left of a larger one
+)
 
 
 @storable("spike-slab")
@@ -97,7 +99,7 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
     FITTED = (*LinearProbabilitiesMixin.FITTED, "inclusion_", "posteriors_")
 
     softmax_ = False
-    inclusion_: sparse.csr_array
+    inclusion_: SparseRows
 
     def __init__(
         self,
@@ -173,41 +175,43 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
             members.shape[0],
             self.n_jobs,
         )
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
         self._keep(found)
         late = sum(not posterior.converged for posterior in found)
         if late:
-            message = f"{late} of {len(found)} models still moved after {self.max_iter} rounds; raise max_iter or tol"
+            message = (
+                f"{late} of {len(found)} models still moved after {self.max_iter} "
+                "rounds; raise max_iter or tol"
+            )
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
 
     def inclusion_of(self, category: Any) -> Array:
-        """The probability of each term to matter to a category; 0 for those that were left out."""
+        """Return the probability of each term to matter to a category; 0 if it was left out."""
         check_is_fitted(self)
-        probabilities: Array = self.inclusion_[[self._place(category)[0]]].toarray()[0]
+        probabilities: FloatArray = self.inclusion_[[self._place(category)[0]]].toarray()[0]
         return probabilities
 
     def _prior(self) -> SpikeSlab:
         if not 0 <= self.background_variance < np.inf:
             raise ValueError(
-                f"background_variance must be a number of at least 0, got {self.background_variance!r}"
+                "background_variance must be a number of at least 0, got "
+                f"{self.background_variance!r}"
             )
         return SpikeSlab(self.inclusion, self.slab_variance, self.spike_variance)
 
-    def _deviations(self, X: Any) -> Array:
-        """Weights are independent of one another: variances of scores are a product with those of the weights."""
+    def _deviations(self, X: Any) -> FloatArray:
+        """Return variances of scores; weights are independent of one another."""
         check_is_fitted(self)
         X = check_terms(self, X, reset=False)
         squares = sparse.csr_array((X.data**2, X.indices, X.indptr), shape=X.shape)
-        deviations: Array = np.sqrt(
-            scores_of(squares, self.coef_variance_, self.intercept_variance_)
-        )
-        return deviations
+        return np.sqrt(scores_of(squares, self.coef_variance_, self.intercept_variance_))
 
     def _keep(self, found: list[InclusionPosterior]) -> None:
         inclusion = np.stack([posterior.inclusion for posterior in found])
         kept = inclusion > (
-            0.0 if self.spike_variance else min(self.inclusion * _RAISED, _NEGLIGIBLE)
+            0.0 if self.spike_variance else min(self.inclusion * _RAISED_FACTOR, _NEGLIGIBLE_SHARE)
         )
         self.inclusion_ = sparse.csr_array(np.where(kept, inclusion, 0.0))
         means = np.stack([posterior.means + posterior.background for posterior in found])

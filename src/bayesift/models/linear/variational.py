@@ -13,7 +13,7 @@ in the ELBO is
                   Bohning's bound (k = 1/4), for probit the truncated normals of Albert & Chib (k =
                   1)
 
-The first takes scores for normal, which is no strict bound but nearer than the other two: documents
+The first takes scores for normal, not a strict bound but nearer than the other two: documents
 far from 0 tell little, and those two count them as if they told more (by factors of 15 and 75 at
 probabilities of 0.993, logit, and 0.999, probit), which also takes more rounds. No round lowers the
 ELBO.
@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_expit, logit
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.kernels.entries import entries_of
 from bayesift.kernels.likelihoods import LOGIT
 from bayesift.kernels.spike_slab import ScoreArrays, expected_likelihood, sweep_terms
@@ -37,10 +37,10 @@ from bayesift.models.linear.solvers.variational import bound_curvature
 BOUNDS = ("expected", "tangent", "curvature")
 
 _INNER_ROUNDS = 10  # over the words that moved, between rounds over all
-_STILL = 0.1  # of tol: a move not worth making
+_STILL_SHARE = 0.1  # of tol: a move not worth making
 _CONJUGATE_STEPS = 2  # towards the mode of the background: more fit the documents too closely
-_SLOWER = 0.9  # are rounds after one that went too far
-_ROUNDING, _SHORTEST = 1e-10, 2.0**-20  # of the ELBO; of a step
+_SLOWER_FACTOR = 0.9  # are rounds after one that went too far
+_ROUNDING_SHARE, _SHORTEST_STEP = 1e-10, 2.0**-20  # of the ELBO; of a step
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,13 @@ class InclusionPosterior:
     """
 
     inclusion: Array
-    means: Array
-    variances: Array
+    means: FloatArray
+    variances: FloatArray
     intercept: float
     intercept_variance: float
     elbo: Array
     converged: bool
-    background: Array
+    background: FloatArray
     shift: float
 
 
@@ -91,18 +91,22 @@ class _Ascent:
     def __init__(
         self, problem: LinearProblem, category: int, start: Solution, prior: SpikeSlab, bound: str
     ) -> None:
-        self.problem, self.prior, self.bound = problem, prior, bound
-        self.signs, self.importance = problem.signs(category), problem.importance_of(category)
+        self.problem = problem
+        self.prior = prior
+        self.bound = bound
+        self.signs = problem.signs(category)
+        self.importance = problem.importance_of(category)
         self.factors = np.zeros((6, problem.n_terms))
         self.factors[3] = start.coefficients
         self.scores = problem.rows @ self.factors[3] + start.intercept
         self.spreads, self.residuals, self.curvatures = np.zeros((3, len(self.signs)))
-        self.intercept, self.intercept_variance = start.intercept, 0.0
+        self.intercept = start.intercept
+        self.intercept_variance = 0.0
         self.rate = 1.0
         self.set_likelihood()
 
     def set_likelihood(self) -> None:
-        """The quadratic model of the likelihood at the present posterior, and its mean there."""
+        """Set the quadratic model of the likelihood at the present posterior."""
         if self.bound == "expected":
             self._expect_likelihood()
             return
@@ -121,31 +125,36 @@ class _Ascent:
             self.likelihood = float(self.importance @ (logarithms - 0.5 * largest * variances))
 
     def _expect_likelihood(self) -> None:
-        link, moments = self.problem.link, (self.scores, self.spreads, self.intercept_variance)
+        link = self.problem.link
+        moments = (self.scores, self.spreads, self.intercept_variance)
         documents = self.signs, self.importance, *moments, self.residuals, self.curvatures
         self.likelihood = expected_likelihood(link.code, link.parameters, *documents)
 
-    def climb(self, terms: Array, still: float) -> Array:
-        """A round that does not lower the ELBO; how far each word moved, and last the intercept.
+    def climb(self, terms: IntArray, still: float) -> Array:
+        """Make a round that does not lower the ELBO; returns how far each word moved.
 
         Rounds under a bound never lower it. The others take a shorter step if they do, which as
         natural gradients (Khan & Lin 2017) raise it when they are short enough.
         """
-        before, kept, rate = self.elbo(), self._state(terms), self.rate
+        before = self.elbo()
+        kept = self._state(terms)
+        rate = self.rate
         while True:
             moves = self.sweep(terms, still, rate)
-            if self.elbo() >= before - _ROUNDING * abs(before) or rate <= _SHORTEST:
+            if self.elbo() >= before - _ROUNDING_SHARE * abs(before) or rate <= _SHORTEST_STEP:
                 return moves
             rate *= 0.5
-            self.rate *= _SLOWER
+            self.rate *= _SLOWER_FACTOR
             self._restore(terms, *kept)
 
-    def sweep(self, terms: Array, still: float, rate: float = 1.0) -> Array:
+    def sweep(self, terms: IntArray, still: float, rate: float = 1.0) -> Array:
         """One round over these words and the intercept, this share of the way.
 
         How far each of them moved.
         """
-        columns, moves, prior = self.problem.columns, np.empty(len(terms) + 1), self.prior
+        columns = self.problem.columns
+        moves = np.empty(len(terms) + 1)
+        prior = self.prior
         documents = ScoreArrays(self.scores, self.spreads, self.curvatures, self.residuals)
         numbers = float(logit(prior.inclusion)), float(prior.spike), float(prior.slab), still, rate
         sweep_terms(entries_of(columns), terms, *numbers, documents, self.factors, moves)
@@ -173,7 +182,7 @@ class _Ascent:
         return float(max(abs(step) * np.sqrt(inverse), widened))
 
     def elbo(self) -> float:
-        """The lower bound of the log evidence; without the constants of the intercept's prior."""
+        """Return the lower bound of the log evidence, without constants of the intercept."""
         bound = self.likelihood - self.factors[5].sum()
         free, precision, centre = self.problem.intercept
         if free and self.intercept_variance:
@@ -181,23 +190,26 @@ class _Ascent:
             bound += 0.5 * np.log(self.intercept_variance) - 0.5 * precision * square
         return float(bound)
 
-    def background(self, variance: float, terms: Array) -> tuple[Array, float]:
-        """Weights u ~ N(0, variance) of these words and a shift of the intercept, beside the posterior.
+    def background(self, variance: float, terms: IntArray) -> tuple[Array, float]:
+        """Draw weights u ~ N(0, variance) of words and a shift of the intercept.
 
         They are a step up the quadratic model of the likelihood, short enough to raise the
         likelihood itself.
         """
         free, precision, centre = self.problem.intercept
         used = np.zeros(self.problem.n_terms + 1)
-        used[terms], used[-1] = 1.0, free
+        used[terms] = 1.0
+        used[-1] = free
         precisions = np.append(
             np.full(self.problem.n_terms, 1.0 / variance), precision if free else 1.0
         )
         away = precision * (self.intercept - centre) * free
         step, moved = self._conjugate_directions(used, precisions, away)
-        scores, before, cost = self.scores, self.likelihood, 0.5 * (precisions @ step**2)
+        scores = self.scores
+        before = self.likelihood
+        cost = 0.5 * (precisions @ step**2)
         length = 1.0
-        while length > _SHORTEST:
+        while length > _SHORTEST_STEP:
             self.scores = scores + length * moved
             self.set_likelihood()
             if self.likelihood - cost * length**2 - away * step[-1] * length >= before:
@@ -206,16 +218,18 @@ class _Ascent:
         return np.zeros(self.problem.n_terms), 0.0
 
     def _conjugate_directions(
-        self, used: Array, precisions: Array, away: float
+        self, used: Array, precisions: FloatArray, away: float
     ) -> tuple[Array, Array]:
         """Conjugate gradients towards the maximum of the model, and what they add to the scores.
 
         The shift is last.
         """
-        rows, turned = self.problem.rows, self.problem.columns.T
+        rows = self.problem.rows
+        turned = self.problem.columns.T
         diagonal = precisions + np.append(self.factors[2], self.curvatures.sum())
         residual = used * np.append(turned @ self.residuals, self.residuals.sum() - away)
-        step, moved = np.zeros(len(used)), np.zeros(len(self.scores))
+        step = np.zeros(len(used))
+        moved = np.zeros(len(self.scores))
         search = residual / diagonal
         power = residual @ search
         for left in reversed(range(_CONJUGATE_STEPS if power > 0 else 0)):
@@ -233,12 +247,12 @@ class _Ascent:
                 search = scaled + power / before * search
         return step, moved
 
-    def _state(self, terms: Array) -> tuple[Array, Array, tuple[float, float]]:
+    def _state(self, terms: IntArray) -> tuple[Array, Array, tuple[float, float]]:
         documents = np.stack([self.scores, self.spreads, self.residuals, self.curvatures])
         return self.factors[:, terms], documents, (self.intercept, self.intercept_variance)
 
     def _restore(
-        self, terms: Array, factors: Array, documents: Array, intercept: tuple[float, float]
+        self, terms: IntArray, factors: FloatArray, documents: Array, intercept: tuple[float, float]
     ) -> None:
         self.factors[:, terms] = factors
         self.scores, self.spreads, self.residuals, self.curvatures = documents.copy()
@@ -254,7 +268,7 @@ def inclusion_posterior(
     bound: str = "expected",
     background_variance: float = 0.0,
 ) -> InclusionPosterior:
-    """The posterior of one category's weights under this prior, from a start.
+    """Find the posterior of one category's weights under this prior, from a start.
 
     The problem's own prior does not matter.
 
@@ -262,17 +276,19 @@ def inclusion_posterior(
     its inclusion probability, nor its mean in units of what its documents tell of it.
     """
     ascent = _Ascent(problem, category, start, prior, check_bound(bound, problem))
-    terms, tolerance, converged = problem.terms_of(category), problem.tolerance, False
+    terms = problem.terms_of(category)
+    tolerance = problem.tolerance
+    converged = False
     moves = ascent.sweep(terms, -1.0)
     trace = [ascent.elbo()]
     for _ in range(problem.max_iter):
         active = terms[moves[:-1] > tolerance]
         for _ in range(_INNER_ROUNDS):
-            moves = ascent.climb(active, _STILL * tolerance)
+            moves = ascent.climb(active, _STILL_SHARE * tolerance)
             trace.append(ascent.elbo())
             if np.all(moves <= tolerance):
                 break
-        moves = ascent.climb(terms, _STILL * tolerance)
+        moves = ascent.climb(terms, _STILL_SHARE * tolerance)
         trace.append(ascent.elbo())
         converged = bool(np.all(moves <= tolerance))
         if converged:
@@ -294,7 +310,7 @@ def inclusion_posterior(
 
 
 def check_bound(bound: str, problem: LinearProblem) -> str:
-    """The bound of this name, if it applies to the problem's link."""
+    """Check that the bound of this name applies to the problem's link, and return it."""
     if bound not in BOUNDS:
         raise ValueError(f"bound must be one of {', '.join(BOUNDS)}, got {bound!r}")
     if bound == "tangent" and problem.link.code != LOGIT:

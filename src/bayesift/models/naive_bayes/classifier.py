@@ -126,16 +126,16 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
             return self.fit_counts(counted, known, multilabel=self.multilabel_)
 
     def predict(self, X: Any) -> Array:
-        """The most probable class, or the indicator of the categories more probable than not."""
+        """Return the most probable class, or the indicator of probabilities above 1/2."""
         if self._is_multilabel():
             return (self.predict_log_odds(X) > 0).astype(np.int64)
         best: Array = self.classes_[np.argmax(self._posterior_joint(X), axis=1)]
         return best
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> FloatArray:
         """P(c | d), documents x categories."""
         if self._is_multilabel():
-            probabilities: Array = expit(self.predict_log_odds(X))
+            probabilities: FloatArray = expit(self.predict_log_odds(X))
             return probabilities
         joint = self._posterior_joint(X)
         joint -= joint.max(axis=1, keepdims=True)
@@ -143,23 +143,23 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         joint /= joint.sum(axis=1, keepdims=True)
         return joint
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
         if self._is_multilabel():
-            logarithms: Array = log_expit(self.predict_log_odds(X))
+            logarithms: FloatArray = log_expit(self.predict_log_odds(X))
             return logarithms
         joint = self._posterior_joint(X)
         joint -= logsumexp(joint, axis=1, keepdims=True)
         return joint
 
-    def predict_joint_log_proba(self, X: Any) -> Array:
-        """The logarithm of P(c) p(d | c), documents x categories, without the multinomial coefficient."""
-        joint: Array = self._terms(X) @ self.feature_log_prob_.T
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+        """Return the logarithm of P(c) p(d | c) without the multinomial coefficient."""
+        joint: FloatArray = self._terms(X) @ self.feature_log_prob_.T
         joint += self.class_log_prior_
         return joint
 
-    def predict_log_odds(self, X: Any) -> Array:
-        """The log odds of P(c | d), documents x categories, which tell apart what rounds to probability 1."""
+    def predict_log_odds(self, X: Any) -> FloatArray:
+        """Return the log odds of P(c | d), which tell apart what rounds to probability 1."""
         if self._is_multilabel():
             log_odds = self._terms(X) @ self.log_odds_coef_.T + self.log_odds_intercept_
             # inf - inf: a document that is impossible in the category and outside it gets the
@@ -167,8 +167,10 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
             return np.where(np.isnan(log_odds), self.log_odds_intercept_, log_odds)
         return log_odds_of(self._posterior_joint(X))
 
-    def cross_entropy(self, X: Any) -> Array:
-        """H(d || c) - log P(c) / |d|, documents x categories: the bits (in nats) a word costs, smallest for the best.
+    def cross_entropy(self, X: Any) -> FloatArray:
+        """Return the nats that a word of each document costs, documents x categories.
+
+        They are H(d || c) - log P(c) / |d|, smallest for the best category.
 
         The order of a document's categories is that of the posterior. With an indicator y it is the
         difference to the rest of each category: negative for a category more probable than not. A
@@ -181,8 +183,8 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
 
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
-    ) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the log odds of a category, documents x terms, and the prior log odds.
+    ) -> tuple[SparseRows, Array]:
+        """Return what each term adds to the log odds of a category, and the prior log odds.
 
         Parameters
         ----------
@@ -201,17 +203,17 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
                 self._rivals(X, c) if against is None else np.full(X.shape[0], self._place(against))
             )
             rival = np.repeat(others, np.diff(X.indptr))
-            ours, theirs = (
-                self.feature_log_prob_[c, X.indices],
-                self.feature_log_prob_[rival, X.indices],
-            )
+            ours = self.feature_log_prob_[c, X.indices]
+            theirs = self.feature_log_prob_[rival, X.indices]
             values = difference(ours, theirs)
             prior = self.class_log_prior_[c] - self.class_log_prior_[others]
         return sparse.csr_array((X.data * values, X.indices, X.indptr), shape=X.shape), prior
 
     def fit_counts(self, counted: CategoryCounts, classes: Array, *, multilabel: bool) -> Self:
         """Learn from counts that were made elsewhere, of these categories."""
-        self.counted_, self.classes_, self.multilabel_ = counted, classes, multilabel
+        self.counted_ = counted
+        self.classes_ = classes
+        self.multilabel_ = multilabel
         self.n_features_in_ = counted.counts.shape[1]
         self._estimate()
         return self
@@ -239,7 +241,7 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         return difference(*self._two_classes(self.class_log_prior_[:, np.newaxis]))
 
     def _all_classes(self, targets: Targets) -> Array:
-        """The classes so far and the new ones."""
+        """Return the classes so far and the new ones."""
         if targets.multilabel != self.multilabel_:
             raise ValueError(
                 "y was an indicator matrix before and is labels now, or the other way round"
@@ -266,20 +268,20 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         check_is_fitted(self)
         return self.multilabel_
 
-    def _terms(self, X: Any) -> sparse.csr_array:
+    def _terms(self, X: Any) -> SparseRows:
         check_is_fitted(self)
         return check_terms(self, X, reset=False, non_negative=True)
 
     def _posterior_joint(self, X: Any) -> Array:
-        """The joint log probabilities, or the prior's where a document is impossible under every class."""
+        """Return the joint log probabilities, or the prior's where no class is possible."""
         joint = self.predict_joint_log_proba(X)
         joint[np.all(joint == -np.inf, axis=1)] = self.class_log_prior_
         return joint
 
-    def _rivals(self, X: sparse.csr_array, category: int) -> Array:
-        """The most probable other class of each document."""
+    def _rivals(self, X: SparseRows, category: int) -> Array:
+        """Return the most probable other class of each document."""
         if len(self.classes_) < 2:
-            raise ValueError("there is no other class to compare with")
+            raise ValueError("only one class is known; it cannot be compared with another")
         joint = self._posterior_joint(X)
         joint[:, category] = -np.inf
         rivals = np.argmax(joint, axis=1)
@@ -300,7 +302,10 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
 
 
 class _Tables:
-    """Log probabilities of words, computed when they are first asked for: learning and saving need only counts."""
+    """Log probabilities of words, computed when they are first needed.
+
+    Learning and saving need only counts.
+    """
 
     def __init__(
         self, smoothing: Smoothing, counted: CategoryCounts, classes: Array, multilabel: bool
@@ -348,13 +353,13 @@ def _documents(priors: Any, counted: CategoryCounts, multilabel: bool) -> tuple[
         raise ValueError(f"priors must be 'empirical', 'uniform' or probabilities, got {priors!r}")
     given = np.asarray(priors, dtype=np.float64)
     if given.shape != (n_categories,) or not np.all((given >= 0) & (given <= 1)):
-        raise ValueError(f"priors must be {n_categories} probabilities, one a category")
+        raise ValueError(f"priors must be {n_categories} probabilities, one per category")
     if not multilabel and not np.isclose(given.sum(), 1):
         raise ValueError(f"the priors of exclusive classes must sum to 1, not to {given.sum():g}")
     return given, 1 - given
 
 
-def log_odds_of(joint: Array) -> Array:
+def log_odds_of(joint: FloatArray) -> Array:
     """Log odds of each class against all others, from joint log probabilities.
 
     Exact also where P(c | d) is near 1.
@@ -363,7 +368,8 @@ def log_odds_of(joint: Array) -> Array:
     with np.errstate(divide="ignore"):
         log_odds = log_posterior - np.log1p(-np.exp(log_posterior))
     # Of the most probable class 1 - P is a difference of near equals: sum up the others instead.
-    documents, best = np.arange(len(joint)), np.argmax(joint, axis=1)
+    documents = np.arange(len(joint))
+    best = np.argmax(joint, axis=1)
     others = joint.copy()
     others[documents, best] = -np.inf
     log_odds[documents, best] = joint[documents, best] - logsumexp(others, axis=1)

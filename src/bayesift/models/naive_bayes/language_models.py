@@ -1,4 +1,4 @@
-"""Language models of categories: the sufficient statistics of naive Bayes, and the smoothings that give p(w | c).
+"""Language models of categories: counts, and the smoothings that give p(w | c).
 
 With n the count of word w in category c, N the size of the category, K the size of the vocabulary
 and the collection model q(w) = (n_w + 1) / (N_all + K), n_w and N_all being the counts of the whole
@@ -28,7 +28,7 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.counts import sum_by_category, sum_by_term
 from bayesift.state import expect_array, storable
@@ -53,7 +53,7 @@ class CategoryCounts:
     n_documents : number of documents
     """
 
-    counts: sparse.csr_array
+    counts: SparseRows
     documents: Array
     category_documents: Array
     term_counts: Array
@@ -87,14 +87,15 @@ class CategoryCounts:
             term_documents=np.pad(self.term_documents, more),
         )
 
-    def add(self, X: sparse.csr_array, members: sparse.csr_array, weights: Array) -> Self:
-        """These and more documents; `members` is categories x documents."""
+    def add(self, X: SparseRows, members: SparseRows, weights: FloatArray) -> Self:
+        """Return the counts with more documents added; `members` is categories x documents."""
         x = X.indptr, X.indices, X.data
         earlier = self.counts.indptr, self.counts.indices, self.counts.data, self.documents
         indptr, indices, sums, documents = sum_by_category(
             x, weights, (members.indptr, members.indices), X.shape[1], earlier
         )
-        term_counts, term_documents = self.term_counts.copy(), self.term_documents.copy()
+        term_counts = self.term_counts.copy()
+        term_documents = self.term_documents.copy()
         sum_by_term(*x, weights, term_counts, term_documents)
         category_documents = self.category_documents.copy()
         category = np.repeat(np.arange(members.shape[0]), np.diff(members.indptr))
@@ -124,7 +125,7 @@ class CategoryCounts:
             raise DataError("the counts do not fit together")
 
 
-def _rows(data: Array, indices: Array, indptr: Array, n_terms: int) -> sparse.csr_array:
+def _rows(data: FloatArray, indices: IntArray, indptr: IntArray, n_terms: int) -> SparseRows:
     return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_terms))
 
 
@@ -150,7 +151,7 @@ class Bags:
     multilabel: bool = False
     rest: bool = False
     sizes: Array = field(init=False)
-    background: Array = field(init=False)
+    background: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
         sizes: Array = self.counted.counts.sum(axis=1)
@@ -166,7 +167,7 @@ class Bags:
         return len(self.counted.term_counts)
 
     def discounted(self, discount: float) -> Array:
-        """What each bag loses when `discount` (or all of a smaller count) is taken from every count."""
+        """Return what each bag loses when `discount` is taken from every count."""
         if not self.rest:
             return _row_sums(self.counted.counts, np.minimum(self.counted.counts.data, discount))
         totals = self.counted.term_counts
@@ -177,7 +178,7 @@ class Bags:
         return lost
 
     def dense(self, category: int) -> Array:
-        """The counts of one bag over all terms."""
+        """Return the counts of one bag over all terms."""
         return self._dense(self.counted.counts.data, self.counted.term_counts, category)
 
     def dense_documents(self, category: int) -> Array:
@@ -190,24 +191,21 @@ class Bags:
         return self.counted.n_documents - inside if self.rest else inside
 
     def log_mixtures(
-        self, scale: Array, share: Array, background: Array, discount: float = 0.0
+        self, scale: Array, share: Array, background: FloatArray, discount: float = 0.0
     ) -> Array:
         """log(scale_c max(n - discount, 0) + share_c background), terms x categories.
 
         Log 0 is -inf.
         """
-        counts, totals = self.counted.counts, self.counted.term_counts
-        terms, categories = (
-            counts.indices,
-            np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)),
-        )
+        counts = self.counted.counts
+        totals = self.counted.term_counts
+        terms = counts.indices
+        categories = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
         inside = remainder(totals[terms], counts.data) if self.rest else counts.data
         with np.errstate(divide="ignore"):
             if self.rest:
-                out, kept = (
-                    np.empty((self.n_terms, counts.shape[0])),
-                    np.maximum(totals - discount, 0.0),
-                )
+                out = np.empty((self.n_terms, counts.shape[0]))
+                kept = np.maximum(totals - discount, 0.0)
                 for c in range(counts.shape[0]):
                     out[:, c] = np.log(scale[c] * kept + share[c] * background)
             else:  # most counts are 0: those cells cost an addition, not a logarithm
@@ -219,7 +217,7 @@ class Bags:
             out[terms, categories] = np.log(mixed)
         return out
 
-    def _dense(self, values: Array, totals: Array, category: int) -> Array:
+    def _dense(self, values: FloatArray, totals: FloatArray, category: int) -> Array:
         begin, end = self.counted.counts.indptr[category : category + 2]
         row = np.zeros(self.n_terms)
         row[self.counted.counts.indices[begin:end]] = values[begin:end]
@@ -232,7 +230,7 @@ def remainder(totals: Any, parts: Array) -> Array:
     return np.where(difference > _ROUNDING * totals, difference, 0.0)
 
 
-def _row_sums(rows: sparse.csr_array, values: Array) -> Array:
+def _row_sums(rows: SparseRows, values: FloatArray) -> Array:
     category = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     return np.bincount(category, weights=values, minlength=rows.shape[0])
 
@@ -341,7 +339,9 @@ class AbsoluteDiscounting:
 @storable("hierarchical-shrinkage-smoothing")
 @dataclass(frozen=True)
 class HierarchicalShrinkage:
-    """p(w | c) = sum_j lambda_cj p_j(w), over the category, its ancestors, the whole collection and 1 / K.
+    """p(w | c) = sum_j lambda_cj p_j(w), over the category, its ancestors and more.
+
+    These are the whole collection and 1 / K.
 
     The estimates of a path are independent: an ancestor's leaves out the words of the child on the
     path. The lambdas maximise by EM the likelihood of held-out words: each document is held out in
@@ -381,7 +381,7 @@ class HierarchicalShrinkage:
             self.ancestors(category)
 
     def ancestors(self, category: Hashable) -> list[Any]:
-        """The path from a category's parent upwards."""
+        """Return the path from a category's parent upwards."""
         path: list[Any] = []
         while category in self.parents:
             category = self.parents[category]
@@ -402,7 +402,7 @@ class HierarchicalShrinkage:
             return np.log(out, out=out)
 
     def _node_counts(self, bags: Bags) -> dict[Any, Array]:
-        """The counts of every category that is a parent."""
+        """Return the counts of every category that is a parent."""
         nodes: dict[Any, Array] = {}
         own = {name: c for c, name in enumerate(bags.classes.tolist())}
         inner = set(self.parents.values())
@@ -417,7 +417,7 @@ class HierarchicalShrinkage:
         return nodes
 
     def _path_models(self, bags: Bags, category: int, nodes: dict[Any, Array]) -> Array:
-        """The estimates along the path: the category, its ancestors, the collection, the uniform one."""
+        """Return the estimates along the path: category, ancestors, collection, uniform."""
         levels = [bags.dense(category)]
         if not bags.rest:
             levels += [
@@ -432,7 +432,7 @@ class HierarchicalShrinkage:
         return np.array([*estimates, np.full(bags.n_terms, 1 / bags.n_terms)])
 
     def _learn_weights(self, bags: Bags, category: int, models: Array) -> Array:
-        """The lambdas of one category, by EM on its own words, each held out."""
+        """Learn the lambdas of one category by EM on its own words, each held out."""
         counts = bags.dense(category)
         held_out = np.flatnonzero(counts)
         counts = counts[held_out]
@@ -445,7 +445,8 @@ class HierarchicalShrinkage:
         for _ in range(self.max_iterations):
             joint = weights[:, np.newaxis] * models
             evidence = joint @ (counts / joint.sum(axis=0)) + 1
-            before, weights = weights, evidence / evidence.sum()
+            before = weights
+            weights = evidence / evidence.sum()
             if np.max(np.abs(weights - before)) <= self.tolerance:
                 break
         return weights
@@ -465,7 +466,7 @@ SMOOTHINGS: dict[str, type[Any]] = {
 
 
 def _share_elsewhere(documents: Array, n_documents: float) -> Array:
-    """What is left of a relative frequency when one document that holds the word is held out."""
+    """Return a relative frequency without one document that holds the word."""
     elsewhere = np.maximum(1 - 1 / documents, 0.0)
     return elsewhere / (1 - 1 / n_documents) if n_documents > 1 else np.zeros_like(elsewhere)
 

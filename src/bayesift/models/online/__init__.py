@@ -1,4 +1,4 @@
-"""Bayesian models that learn one example at a time: a normal posterior, a likelihood of a field, moment matching."""
+"""Bayesian models that learn one example at a time, by moment matching."""
 
 from bayesift.models.online.covariances import (
     KernelCovariance,

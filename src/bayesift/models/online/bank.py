@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.entries import entries_of
 from bayesift.kernels.online_perceptron import restrict
@@ -85,7 +85,7 @@ class PosteriorBank:
     terms: list[Array] | None = None
     scales: list[Array] = field(default_factory=list)
     n_terms: int = 0
-    evidence: Array = field(default_factory=lambda: np.zeros(0))
+    evidence: FloatArray = field(default_factory=lambda: np.zeros(0))
     last_fields: Array = field(default_factory=lambda: np.empty((0, 2, 0)), init=False)
 
     def grow(self, n_models: int, n_terms: int, feature_mask: Any, settings: Any) -> None:
@@ -112,26 +112,27 @@ class PosteriorBank:
         self.n_terms = n_terms
         self.evidence = np.pad(self.evidence, (0, n_models - len(self.evidence)))
 
-    def learn(self, rows: sparse.csr_array, signs: Array, settings: Any) -> None:
+    def learn(self, rows: SparseRows, signs: FloatArray, settings: Any) -> None:
         """Update every model with each document in turn."""
-        likelihood, dynamics = likelihood_of(settings.likelihood), _dynamics(settings)
+        likelihood = likelihood_of(settings.likelihood)
+        dynamics = _dynamics(settings)
 
-        def work(model: int, local: sparse.csr_array) -> Any:
+        def work(model: int, local: SparseRows) -> Any:
             return self.posteriors[model].learn(local, signs[model], likelihood, dynamics)
 
         learned = self._over_models(work, rows, settings)
         self.evidence = self.evidence + np.array([total for total, _ in learned])
         self.last_fields = np.stack([fields for _, fields in learned])
 
-    def fields(self, rows: sparse.csr_array, settings: Any) -> Array:
+    def fields(self, rows: SparseRows, settings: Any) -> FloatArray:
         """Means and variances of the fields, models x 2 x documents."""
         work = self._over_models(
             lambda model, local: self.posteriors[model].fields(local), rows, settings
         )
         return np.stack(work)
 
-    def means(self, models: list[int] | None = None) -> Array:
-        """The mean weights of models (all without), models x (bias and terms).
+    def means(self, models: list[int] | None = None) -> FloatArray:
+        """Return the mean weights of models (None for all), models x (bias and terms).
 
         0 for terms a model does not know.
         """
@@ -165,9 +166,9 @@ class PosteriorBank:
             raise DataError("the weights do not have the rank that is named")
 
     def _over_models(
-        self, work: Callable[[int, sparse.csr_array], Any], rows: sparse.csr_array, settings: Any
+        self, work: Callable[[int, SparseRows], Any], rows: SparseRows, settings: Any
     ) -> list[Any]:
-        """What `work` gives for each model and its local rows."""
+        """Call `work` for each model and its local rows."""
         shared = _local_rows(rows, settings.bias) if self.terms is None else None
 
         def of_model(model: int) -> Any:
@@ -206,7 +207,7 @@ def _dynamics(settings: Any) -> Dynamics:
 def _more_terms(
     terms: list[Array], scales: list[Array], feature_mask: Any, n_models: int, n_terms: int
 ) -> tuple[list[Array], list[Array]]:
-    """Terms and scales of each model: those it has in their order, then those that `feature_mask` adds."""
+    """Return terms and scales of each model: its own, then those `feature_mask` adds."""
     missing = n_models - len(terms)
     terms = terms + [np.empty(0, dtype=np.int32)] * missing
     scales = scales + [np.empty(0)] * missing
@@ -219,7 +220,8 @@ def _more_terms(
         )
     if not np.all(np.isfinite(rows.data)) or np.any(rows.data < 0):
         raise ValueError(
-            "feature_mask must hold True where a model may use a term, or a prior scale of 0 or above"
+            "feature_mask must hold True where a model may use a term, or a prior scale of 0 "
+            "or above"
         )
     for m in range(n_models):
         row = slice(rows.indptr[m], rows.indptr[m + 1])
@@ -234,9 +236,12 @@ _UNSCALED = np.empty(0)
 
 
 def _local_rows(
-    rows: sparse.csr_array, bias: float, terms: Array | None = None, scales: Array = _UNSCALED
-) -> sparse.csr_array:
-    """Documents in a model's own columns: the bias, then its terms, each times the scale of its prior."""
+    rows: SparseRows,
+    bias: float,
+    terms: IntArray | None = None,
+    scales: FloatArray = _UNSCALED,
+) -> SparseRows:
+    """Return documents in a model's own columns: bias, then terms times prior scales."""
     lookup = np.arange(1, rows.shape[1] + 1, dtype=np.int32)
     if terms is not None:
         lookup[:] = -1
@@ -244,11 +249,13 @@ def _local_rows(
     indptr = np.empty(rows.shape[0] + 1, dtype=np.int64)
     indices, data = restrict(entries_of(rows), lookup, scales, float(bias), indptr)
     local = sparse.csr_array((rows.shape[0], 1 + (rows.shape[1] if terms is None else len(terms))))
-    local.indptr, local.indices, local.data = indptr, indices, data
+    local.indptr = indptr
+    local.indices = indices
+    local.data = data
     return local
 
 
-def _check_terms(terms: Array, scales: Array, n_terms: int) -> None:
+def _check_terms(terms: IntArray, scales: FloatArray, n_terms: int) -> None:
     expect_array(terms, "terms", np.int32, (None,))
     expect_array(scales, "scales", np.float64, terms.shape)
     if len(np.unique(terms)) != len(terms) or np.any((terms < 0) | (terms >= n_terms)):

@@ -1,4 +1,6 @@
-"""Covariance functions of Gaussian processes over documents: how alike the fields of two documents are a priori.
+"""Covariance functions of Gaussian processes over documents.
+
+They say how alike the fields of two documents are a priori.
 
 Each is a function of two term vectors plus `jitter` where the vectors are equal, which keeps
 matrices of covariances well conditioned. A document that is seen again is the same input, jitter
@@ -16,7 +18,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.gaussian_process import (
     LINEAR,
     POLYNOMIAL,
@@ -57,7 +59,7 @@ def _register_foreign() -> Any:
 
 
 def _is_foreign(kernel: Any) -> bool:
-    """Whether it is a kernel of scikit-learn; whoever has one has imported that module."""
+    """Tell whether it is a kernel of scikit-learn; its module is then imported."""
     return _FOREIGN in sys.modules and isinstance(kernel, _register_foreign().Kernel)
 
 
@@ -70,7 +72,10 @@ class Covariance(Protocol):
     def between(
         self, rows: Rows, first: int, n_terms: int, n_others: int | None = None
     ) -> tuple[Array, Array]:
-        """Covariances of rows first.. with rows 0 .. n_others (without it: all before each), and with themselves."""
+        """Return covariances of rows first.. with rows before n_others, and with themselves.
+
+        Without n_others: with all rows before each.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +92,15 @@ class _OfProducts:
     def between(
         self, rows: Rows, first: int, n_terms: int, n_others: int | None = None
     ) -> tuple[Array, Array]:
-        """Covariances of rows first.. with rows 0 .. n_others (without it: all before each), and with themselves."""
+        """Return covariances of rows first.. with rows before n_others, and with themselves.
+
+        Without n_others: with all rows before each.
+        """
         indptr, indices, data = rows
-        n_rows, parameters = len(indptr) - 1, self.parameters
-        norms, own = np.empty(n_rows), np.empty(n_rows - first)
+        n_rows = len(indptr) - 1
+        parameters = self.parameters
+        norms = np.empty(n_rows)
+        own = np.empty(n_rows - first)
         squared_norms(indptr, data, norms)
         own_covariances(self.code, parameters, norms[first:], own)
         gram = np.empty((n_rows - first, n_rows if n_others is None else n_others))
@@ -126,7 +136,7 @@ def _check_positive(**numbers: Any) -> None:
 @storable("linear-covariance")
 @dataclass(frozen=True, slots=True)
 class LinearCovariance(_OfProducts):
-    """x.x' + constant (the variance of the bias), plus jitter where x = x': a perceptron with a bias (GP-1)."""
+    """x.x' + constant, plus jitter where x = x': a perceptron with a bias (GP-1)."""
 
     constant: float = 1.0
     jitter: float = 1e-4
@@ -219,8 +229,8 @@ class KernelCovariance:
         dense = sparse.csr_array(
             (data, indices, indptr), shape=(len(indptr) - 1, n_terms)
         ).toarray()
-        gram: Array = np.array(self.kernel(dense[first:], dense[:n_others]), dtype=np.float64)
-        own: Array = np.array(self.kernel.diag(dense[first:]), dtype=np.float64) + self.jitter
+        gram: FloatArray = np.array(self.kernel(dense[first:], dense[:n_others]), dtype=np.float64)
+        own: FloatArray = np.array(self.kernel.diag(dense[first:]), dtype=np.float64) + self.jitter
         add_to_equal(indptr, indices, data, first, self.jitter, gram)
         return gram, own
 
@@ -231,7 +241,7 @@ COVARIANCES: dict[str, type[Any]] = {
 
 
 def covariance_of(kernel: Any) -> Covariance:
-    """A covariance, the one of that name, or that of a scikit-learn kernel."""
+    """Return a covariance, the one of that name, or that of a scikit-learn kernel."""
     if _is_foreign(kernel):
         return KernelCovariance(kernel)
     own = isinstance(kernel, _OfProducts | KernelCovariance)

@@ -1,4 +1,4 @@
-"""Choosing likelihood and number of epochs by the evidence, the log probability of unseen labels."""
+"""Choice of likelihood and number of epochs by the evidence of unseen labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray
 from bayesift.models.online.perceptron import OnlinePerceptron
 
 
@@ -19,7 +19,7 @@ class EvidenceTable:
 
     candidates: tuple[dict[str, Any], ...]
     n_epochs: tuple[int, ...]
-    evidence: Array
+    evidence: FloatArray
 
     @property
     def best(self) -> dict[str, Any]:
@@ -46,7 +46,9 @@ def select_by_evidence(
     folds: int = 5,
     feature_mask: Any = None,
 ) -> EvidenceTable:
-    """Average log evidence of candidates after 1 to `max_epochs` epochs (Chai, Ng & Chieu, appendix A).
+    """Compare candidates by average log evidence after 1 to `max_epochs` epochs.
+
+    See Chai, Ng & Chieu, appendix A.
 
     The paper's Tables 6 and 7 hold the evidence of the *test* documents: give them as `held_out` to
     draw the tables, but not to choose a model that is then tested on them. Without `held_out` the
@@ -76,7 +78,8 @@ def select_by_evidence(
         for (X_learn, y_learn), (X_judge, y_judge) in _parts(X, y, held_out, folds):
             if model.shuffle:  # as `fit` would
                 order = np.random.default_rng(model.random_state).permutation(X_learn.shape[0])
-                X_learn, y_learn = X_learn[order], y_learn[order]
+                X_learn = X_learn[order]
+                y_learn = y_learn[order]
             learner = clone(model).set_params(**candidate, n_epochs=1, shuffle=False)
             for done in range(max_epochs):
                 learner = (
@@ -101,5 +104,6 @@ def _parts(X: Any, y: Any, held_out: tuple[Any, Any] | None, folds: int) -> Any:
         np.arange(X.shape[0]) % folds, kind="stable"
     )  # fold k gets documents k, k + folds, ...
     for learn, judge in KFold(folds).split(turns):
-        inside, outside = np.sort(turns[learn]), np.sort(turns[judge])
+        inside = np.sort(turns[learn])
+        outside = np.sort(turns[judge])
         yield (X[inside], y[inside]), (X[outside], y[outside])

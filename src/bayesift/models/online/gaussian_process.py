@@ -34,7 +34,9 @@ def _is_linear(self: OnlineGaussianProcess) -> bool:
 
 @storable("online-gp")
 class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
-    """Gaussian process with a bounded number of basis vectors, learned one example at a time (Csató & Opper).
+    """Gaussian process with a bounded number of basis vectors (Csató & Opper).
+
+    It learns one example at a time.
 
         P(y | x) = E[p(y | h)],  h ~ N(k(x)' alpha, k0(x, x) + k(x)' C k(x))
 
@@ -42,7 +44,7 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     update. Its vector enters the basis when the basis does not span it; beyond `max_basis` the
     vector that matters least is deleted, keeping the marginals of all others. With an indicator
     matrix each category has a process of its own. With class labels there is one for two classes,
-    and one a class against the rest for more, whose probabilities are normalised.
+    and one per class against the rest for more, whose probabilities are normalised.
 
     Parameters
     ----------
@@ -165,7 +167,7 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
             )
             return self._learn(rows, targets, feature_mask, first=first, n_epochs=1)
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
         likelihood = likelihood_of(self.likelihood)
         means, variances = self.predict_fields(X)
@@ -176,11 +178,9 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     def predict_fields(self, X: Any) -> tuple[Array, Array]:
         """Means and variances of the fields h, documents x models."""
         check_is_fitted(self)
-        rows, settings, n_terms = (
-            _rows(check_terms(self, X, reset=False)),
-            self._settings(),
-            self.n_features_in_,
-        )
+        rows = _rows(check_terms(self, X, reset=False))
+        settings = self._settings()
+        n_terms = self.n_features_in_
 
         def fields(c: int) -> tuple[Array, Array]:
             return self.processes_[c].fields(restricted(rows, self._kept(c)), settings, n_terms)
@@ -190,8 +190,8 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         )
         return np.column_stack(means), np.column_stack(variances)
 
-    def log_evidence(self, X: Any, y: Any) -> Array:
-        """Of each model, the log probability of the labels under the posterior as it is (the paper's appendix A)."""
+    def log_evidence(self, X: Any, y: Any) -> FloatArray:
+        """Return the log probability of the labels under the posterior as it is, per model."""
         labels = self._labels_of(y)
         means, variances = self.predict_fields(X)
         total: Array = (
@@ -199,7 +199,7 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         )
         return total
 
-    def information_gain(self, X: Any, y: Any, *, kind: Gain = "exact") -> Array:
+    def information_gain(self, X: Any, y: Any, *, kind: Gain = "exact") -> FloatArray:
         """How many bits each label would tell a model, documents x models.
 
         See `ProbitNoise.information_gain`.
@@ -209,8 +209,8 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
             labels, *self.predict_fields(X), kind=kind
         )
 
-    def expected_information_gain(self, X: Any, *, kind: Gain = "exact") -> Array:
-        """The information gain before labels are known, documents x models."""
+    def expected_information_gain(self, X: Any, *, kind: Gain = "exact") -> FloatArray:
+        """Return the information gain before labels are known, documents x models."""
         return likelihood_of(self.likelihood).expected_information_gain(
             *self.predict_fields(X), kind=kind
         )
@@ -218,15 +218,15 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     @available_if(_is_linear)
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
-    ) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the mean field of a category, documents x terms, and the bias.
+    ) -> tuple[SparseRows, Array]:
+        """Return what each term adds to the mean field of a category, and the bias.
 
         Linear kernels only.
         """
         return super().contributions(X, category, against=against)
 
     @property
-    def evidence_(self) -> Array:
+    def evidence_(self) -> FloatArray:
         """Of each model, the log evidence of all labels so far, each before it was learned."""
         check_is_fitted(self)
         return np.array([process.log_evidence for process in self.processes_])
@@ -238,10 +238,11 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         return np.array([process.size for process in self.processes_])
 
     def _post_load(self) -> None:
-        settings, n_models = self._settings(), len(self.processes_)
+        settings = self._settings()
+        n_models = len(self.processes_)
         self._check_classes(n_models)
         if not 0 <= self.n_features_in_ < 2**31:
-            raise DataError(f"{self.n_features_in_!r:.40} is no number of terms")
+            raise DataError(f"{self.n_features_in_!r:.40} is not a number of terms")
         for process in self.processes_:
             process.check(settings, self.n_features_in_)
         if self.terms_ is None:
@@ -265,18 +266,22 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     ) -> Self:
         settings = self._settings()
         members = models_of(targets)
-        n_models, n_terms = members.shape[0], rows.shape[1]
+        n_models = members.shape[0]
+        n_terms = rows.shape[1]
         self.n_features_in_ = n_terms
         self.terms_ = terms_of(feature_mask, (n_models, n_terms), None if first else self.terms_)
         earlier = [] if first else self.processes_
         self.processes_ = earlier + [SparseProcess.empty()] * (n_models - len(earlier))
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
         labels = signs_of(members)
         if order is not None:
-            rows, labels = rows[order], labels[:, order]
+            rows = rows[order]
+            labels = labels[:, order]
 
         def learn(c: int) -> SparseProcess:
-            documents, budget = restricted(_rows(rows), self._kept(c)), self._budget(c)
+            documents = restricted(_rows(rows), self._kept(c))
+            budget = self._budget(c)
             process = self.processes_[c]
             return process.learn(
                 documents, labels[c], settings, budget=budget, n_terms=n_terms, n_epochs=n_epochs
@@ -298,7 +303,8 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"max_basis must be 'terms' or a whole number from 1, got {self.max_basis!r}"
             )
-        covariance, likelihood = covariance_of(self.kernel), likelihood_of(self.likelihood)
+        covariance = covariance_of(self.kernel)
+        likelihood = likelihood_of(self.likelihood)
         gates = float(self.tolerance), float(self.drift_tolerance), float(self.least_error)
         return ProcessSettings(covariance, likelihood, *gates)
 
@@ -308,7 +314,7 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         return 1 + (self.n_features_in_ if self.terms_ is None else len(self.terms_[model]))
 
     def _kept(self, model: int) -> Array | None:
-        """A mask of the columns a model uses."""
+        """Return a mask of the columns a model uses."""
         if self.terms_ is None:
             return None
         kept = np.zeros(self.n_features_in_, dtype=np.bool_)
@@ -344,13 +350,14 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     def _linear_form(self, category: Any) -> tuple[Array, float]:
         """Weights of the terms and bias of the mean field."""
         place, sign = self._place(category)
-        process, covariance = self.processes_[place], covariance_of(self.kernel)
+        process = self.processes_[place]
+        covariance = covariance_of(self.kernel)
         assert isinstance(covariance, LinearCovariance)
         indptr, indices, data = process.rows
         basis = sparse.csr_array((data, indices, indptr), shape=(process.size, self.n_features_in_))
-        weights: Array = sign * (process.alpha @ basis)
+        weights: FloatArray = sign * (process.alpha @ basis)
         return weights, float(sign * covariance.constant * process.alpha.sum())
 
 
-def _rows(X: sparse.csr_array) -> Rows:
+def _rows(X: SparseRows) -> Rows:
     return X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data

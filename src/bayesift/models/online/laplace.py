@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.entries import entries_of
 from bayesift.kernels.online_laplace import run_laplace
@@ -25,16 +25,21 @@ from bayesift.validation import check_targets, check_two_classes
 @storable("online-laplace-state")
 @dataclass(eq=False)
 class LaplaceState(KernelArrays):
-    """The arrays of `bayesift.kernels.online_laplace`, documents so far, and those of a pass (0: the first goes on)."""
+    """The arrays of `bayesift.kernels.online_laplace`, and counts of documents.
 
-    sums: Array
-    squares: Array
-    biases: Array
+    A pass of size 0 is the first, which goes on.
+    """
+
+    sums: FloatArray
+    squares: FloatArray
+    biases: FloatArray
     n_documents: int = 0
     pass_size: int = 0
 
     @classmethod
-    def at_weights(cls, coefficients: Any, intercepts: Array, strength: float, rate: float) -> Self:
+    def at_weights(
+        cls, coefficients: Any, intercepts: FloatArray, strength: float, rate: float
+    ) -> Self:
         """Weights that were found elsewhere, as free to move as those of a new stream."""
         weights = np.ascontiguousarray(sparse.csr_array(coefficients).toarray().T)
         sums = -weights / rate - strength * np.sign(weights)
@@ -53,12 +58,14 @@ class LaplaceState(KernelArrays):
         Add terms.
         """
         for name, n_rows in (("sums", n_terms), ("squares", n_terms), ("biases", 2)):
-            array, wider = getattr(self, name), np.zeros((n_rows, n_models))
+            array = getattr(self, name)
+            wider = np.zeros((n_rows, n_models))
             wider[: len(array), places] = array
             setattr(self, name, wider)
         new = np.setdiff1d(np.arange(n_models), places)
         log_odds = np.log(0.5 / (self.n_documents + 0.5))
-        self.biases[0, new], self.biases[1, new] = -2.0 * log_odds / rate, 1.0
+        self.biases[0, new] = -2.0 * log_odds / rate
+        self.biases[1, new] = 1.0
 
     def _post_load(self) -> None:
         self._take_arrays()
@@ -144,7 +151,7 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         return self._state.n_passes
 
     @property
-    def coef_(self) -> sparse.csr_array:
+    def coef_(self) -> SparseRows:
         """The weights, models x terms."""
         check_is_fitted(self)
         state = self._state
@@ -153,11 +160,11 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         return sparse.csr_array(weights.T)
 
     @property
-    def intercept_(self) -> Array:
+    def intercept_(self) -> FloatArray:
         """The intercept of each model."""
         check_is_fitted(self)
         sums, squares = self._state.biases
-        intercepts: Array = -sums * float(self.rate) / (1.0 + np.sqrt(squares))
+        intercepts: FloatArray = -sums * float(self.rate) / (1.0 + np.sqrt(squares))
         return intercepts
 
     def _linear_form(self, category: Any) -> tuple[Array, float]:
@@ -177,7 +184,7 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         if not isinstance(self.n_epochs, numbers.Integral) or self.n_epochs < 1:
             raise ValueError(f"n_epochs must be a whole number, at least 1, got {self.n_epochs!r}")
 
-    def _learn_all(self, rows: sparse.csr_array, labels: Array) -> None:
+    def _learn_all(self, rows: SparseRows, labels: Array) -> None:
         for _ in range(self.n_epochs):
             self._run(rows, labels)
             self.new_pass()
@@ -191,29 +198,28 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
 
     def _grow(self, known: Array, n_terms: int, n_models: int) -> None:
         """Add terms and categories; the model of two classes is that of the second."""
-        state, places = self._state, self._places(known)
+        state = self._state
+        places = self._places(known)
         more = len(known) > len(self.classes_)
         if more and self._is_binary():
-            state.sums, state.squares = (
-                np.hstack([-state.sums, state.sums]),
-                np.tile(state.squares, 2),
-            )
+            state.sums = np.hstack([-state.sums, state.sums])
+            state.squares = np.tile(state.squares, 2)
             state.biases = np.hstack([state.biases * [[-1.0], [1.0]], state.biases])
         elif more and not self.multilabel_ and n_models == 1:
             sign = -1.0 if places[0] == 0 else 1.0
-            state.sums, state.biases = sign * state.sums, state.biases * [[sign], [1.0]]
+            state.sums = sign * state.sums
+            state.biases = state.biases * [[sign], [1.0]]
         if n_models == 1:
             places = np.zeros(1, dtype=np.intp)
         if n_models > state.sums.shape[1] or n_terms > len(state.sums):
             state.grow(places, max(n_terms, len(state.sums)), n_models, float(self.rate))
 
-    def _run(self, rows: sparse.csr_array, labels: Array | None) -> Array:
-        state, scores = self._state, np.empty((rows.shape[0], self._state.sums.shape[1]))
+    def _run(self, rows: SparseRows, labels: Array | None) -> Array:
+        state = self._state
+        scores = np.empty((rows.shape[0], self._state.sums.shape[1]))
         y = np.empty((0, scores.shape[1])) if labels is None else labels
-        clock, settings = (
-            (state.n_documents, state.pass_size),
-            (float(np.sqrt(self.gamma)), float(self.rate)),
-        )
+        clock = (state.n_documents, state.pass_size)
+        settings = (float(np.sqrt(self.gamma)), float(self.rate))
         arrays = state.sums, state.squares, state.biases, scores
         run_laplace(entries_of(rows), y, *clock, *settings, *arrays)
         state.n_documents += len(y)
@@ -222,7 +228,8 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
 
 def is_streamed(model: Any) -> bool:
     """Whether a `SparseBayesClassifier` can learn from a stream; tells why not."""
-    prior, scale = prior_of(model.prior), model.prior_scale
+    prior = prior_of(model.prior)
+    scale = model.prior_scale
     centred = prior.kind == "laplace" and not (np.any(prior.mode) or np.any(prior.sign))
     if not (
         centred
@@ -230,7 +237,8 @@ def is_streamed(model: Any) -> bool:
         and (scale is None or isinstance(scale, numbers.Real))
     ):
         raise ValueError(
-            "partial_fit needs a LaplacePrior of one gamma about 0, and a number or None for its scale"
+            "partial_fit needs a LaplacePrior of one gamma about 0, and a number or None for "
+            "its scale"
         )
     if (
         link_of(model.link).kind != "logit"
@@ -248,7 +256,7 @@ def is_streamed(model: Any) -> bool:
 def extended_stream(
     model: Any, X: Any, y: Any, classes: Any, *, new_pass: bool
 ) -> OnlineLaplaceClassifier:
-    """The stream of a `SparseBayesClassifier` after the next documents."""
+    """Learn the next documents with the stream of a `SparseBayesClassifier`."""
     scale = 1.0 if model.prior_scale is None else float(model.prior_scale)
     gamma = float(prior_of(model.prior).strengths[0]) ** 2 / scale**2
     stream: OnlineLaplaceClassifier | None = getattr(model, "stream_", None)
@@ -264,10 +272,11 @@ def extended_stream(
 
 
 def _started(model: Any, y: Any, classes: Any, gamma: float) -> OnlineLaplaceClassifier:
-    """A new stream, at the weights of a model that was fitted to all documents at once."""
+    """Start a stream at the weights of a model that was fitted to all documents."""
     stream = OnlineLaplaceClassifier(gamma=gamma)
     if hasattr(model, "coef_"):
-        stream.classes_, stream.multilabel_ = model.classes_, model.multilabel_
+        stream.classes_ = model.classes_
+        stream.multilabel_ = model.multilabel_
         stream.n_features_in_ = model.n_features_in_
         stream._state = LaplaceState.at_weights(
             model.coef_, model.intercept_, float(np.sqrt(gamma)), stream.rate

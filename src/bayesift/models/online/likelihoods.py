@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.online_moments import (
     EXACT,
     FLIP,
@@ -52,15 +52,17 @@ class _Field(ABC):
         log_evidence, first, second = (part.reshape(shape) for part in parts)
         return log_evidence, first, second
 
-    def log_evidence(self, y: Any, mean: Any, variance: Any) -> Array:
-        """The logarithm of P(y) with the field integrated out."""
+    def log_evidence(self, y: Any, mean: Any, variance: Any) -> FloatArray:
+        """Return the logarithm of P(y) with the field integrated out."""
         return self.moments(y, mean, variance)[0]
 
     def predictive(self, mean: Any, variance: Any) -> Array:
         """P(y = 1) with the field integrated out."""
         return np.exp(self.log_evidence(1.0, mean, variance))
 
-    def information_gain(self, y: Any, mean: Any, variance: Any, *, kind: Gain = "exact") -> Array:
+    def information_gain(
+        self, y: Any, mean: Any, variance: Any, *, kind: Gain = "exact"
+    ) -> FloatArray:
         """How many bits a label y (-1 or +1) tells about the field, and so about the weights.
 
         `kind` is "exact", the Kullback-Leibler distance of the true posterior from the prior;
@@ -70,7 +72,8 @@ class _Field(ABC):
         Examples
         --------
         >>> noise = FlipNoise(0.1)
-        >>> [round(float(noise.information_gain(1, 0.0, 1.0, kind=kind)), 3) for kind in ("exact", "gaussian", "paper")]
+        >>> [round(float(noise.information_gain(1, 0.0, 1.0, kind=kind)), 3) for kind in ("exact",
+        ...     "gaussian", "paper")]
         [0.531, 0.377, 0.203]
         """
         labels, means, variances, shape = _flat(y, mean, variance)
@@ -80,8 +83,10 @@ class _Field(ABC):
         )
         return gains.reshape(shape)
 
-    def expected_information_gain(self, mean: Any, variance: Any, *, kind: Gain = "exact") -> Array:
-        """The mean information gain over both labels, before the label is known.
+    def expected_information_gain(
+        self, mean: Any, variance: Any, *, kind: Gain = "exact"
+    ) -> FloatArray:
+        """Return the mean information gain over both labels, before the label is known.
 
         `kind` as in `information_gain`.
         """
@@ -150,7 +155,7 @@ class LogitNoise(_Field):
 @storable("flip-noise")
 @dataclass(frozen=True, slots=True)
 class FlipNoise(_Field):
-    """P(y | h) = kappa + (1 - 2 kappa) [y h > 0]: labels are signs, flipped with the probability kappa."""
+    """P(y | h) = kappa + (1 - 2 kappa) [y h > 0]: signs flipped with probability kappa."""
 
     kappa: float = 0.1
     kind: ClassVar[str] = "flip"
@@ -177,7 +182,7 @@ LIKELIHOODS: dict[str, type[Any]] = {
 
 
 def likelihood_of(likelihood: Any) -> Likelihood:
-    """A likelihood, or the one of that name."""
+    """Return a likelihood, or the one of that name."""
     own = isinstance(likelihood, ProbitNoise | LogitNoise | FlipNoise)
     found: Likelihood = likelihood if own else named_or_given(likelihood, LIKELIHOODS, "likelihood")
     return found

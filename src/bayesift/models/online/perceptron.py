@@ -1,4 +1,4 @@
-"""The Bayesian online perceptron: a normal posterior over weights, updated by one document at a time."""
+"""The Bayesian online perceptron: a normal posterior, updated document by document."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bayesift.validation import Targets, check_targets, check_terms, check_two_c
 
 @storable("online-perceptron")
 class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
-    """Linear classifier with a normal posterior over its weights that learns one document at a time.
+    """Linear classifier with a normal posterior that learns one document at a time.
 
     A document x with label y moves mean a and covariance C to the moments of the exact posterior
     after it:
@@ -31,7 +31,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
 
     where P(y | x) integrates the likelihood over the posterior, as `predict_proba` does. With an
     indicator matrix each category has a model of its own. With class labels there is one model for
-    two classes, and one a class against the rest for more, whose probabilities are normalised.
+    two classes, and one per class against the rest for more, whose probabilities are normalised.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
     classes_ : labels, sorted; or the numbers of the indicator's columns
     multilabel_ : whether y was an indicator matrix
     coef_ : the posterior mean of the weights, models x terms
-    intercept_ : the part of the bias, one a model
+    intercept_ : the part of the bias, one per model
     evidence_ : the log evidence of all documents learned from, each given those before it, one a
         model
     n_seen_ : how many documents were learned from, each pass counted
@@ -125,7 +125,9 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, feature_mask: Any = None) -> Self:
-        """Learn from the documents, `n_epochs` times in one order: random, or their own with `shuffle=False`.
+        """Learn from the documents, `n_epochs` times in one order.
+
+        It is random, or their own with `shuffle=False`.
 
         `feature_mask`, models x terms, says which terms each model may use. Numbers other than True
         are prior scales: the weight of a term has the variance scale^2 times `prior_variance`.
@@ -142,7 +144,8 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         signs = _signs_of(targets, targets.classes)
         if self.shuffle:
             order = np.random.default_rng(self.random_state).permutation(targets.n_documents)
-            rows, signs = rows[order], signs[:, order]
+            rows = rows[order]
+            signs = signs[:, order]
         if self.prior_scale is not None:
             feature_mask = self._block_scales(self.prior_scale, rows, signs, feature_mask)
         self._start(targets, rows.shape[1], feature_mask)
@@ -182,8 +185,8 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
                 self._bank.grow(len(signs), rows.shape[1], feature_mask, self)
             return self._update(rows, signs)
 
-    def progressive_proba(self, X: Any, y: Any) -> Array:
-        """Learn from the next documents as `partial_fit`, and give P(c | d) of each as it was before its label came.
+    def progressive_proba(self, X: Any, y: Any) -> FloatArray:
+        """Learn as `partial_fit`, and return P(c | d) of each document before its label.
 
         Test, then train: progressive validation. The model must have been started by `fit` or
         `partial_fit`.
@@ -193,11 +196,10 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         self.partial_fit(X, y)
         fields = self._bank.last_fields
         assert fields.shape[2] == self.n_seen_ - before
-        probabilities: Array = np.exp(self._log_proba(fields))
-        return probabilities
+        return np.exp(self._log_proba(fields))
 
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of P(c | d), documents x categories, integrated over the posterior of the weights."""
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return log P(c | d), documents x categories, integrated over the posterior."""
         return self._log_proba(self._fields(X))
 
     def predict_fields(self, X: Any) -> tuple[Array, Array]:
@@ -205,18 +207,18 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         means, variances = np.moveaxis(self._fields(X), 1, 0)
         return means.T, variances.T
 
-    def log_evidence(self, X: Any, y: Any) -> Array:
-        """The log probability of these documents' labels, summed over documents, one per model.
+    def log_evidence(self, X: Any, y: Any) -> FloatArray:
+        """Return the log probability of these labels, summed over documents, per model.
 
         Nothing is learned.
         """
         means, variances, signs = self._labelled_fields(X, y)
-        sums: Array = (
+        sums: FloatArray = (
             likelihood_of(self.likelihood).log_evidence(signs, means, variances).sum(axis=1)
         )
         return sums
 
-    def information_gain(self, X: Any, y: Any, *, kind: Gain = "exact") -> Array:
+    def information_gain(self, X: Any, y: Any, *, kind: Gain = "exact") -> FloatArray:
         """How many bits each label would tell a model, documents x models.
 
         See `ProbitNoise.information_gain`.
@@ -224,7 +226,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         means, variances, signs = self._labelled_fields(X, y)
         return likelihood_of(self.likelihood).information_gain(signs, means, variances, kind=kind).T
 
-    def expected_information_gain(self, X: Any, *, kind: Gain = "exact") -> Array:
+    def expected_information_gain(self, X: Any, *, kind: Gain = "exact") -> FloatArray:
         """How many bits each document's label may be expected to tell, before it is known.
 
         Documents x models.
@@ -235,20 +237,20 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         )
 
     @property
-    def coef_(self) -> Array:
+    def coef_(self) -> FloatArray:
         """The posterior mean of the weights, models x terms."""
         check_is_fitted(self)
         return self._bank.means()[:, 1:]
 
     @property
-    def intercept_(self) -> Array:
-        """The part of the bias in the mean field, one a model."""
+    def intercept_(self) -> FloatArray:
+        """The part of the bias in the mean field, one per model."""
         check_is_fitted(self)
         return self.bias * self._bank.means()[:, 0]
 
     @property
-    def evidence_(self) -> Array:
-        """The log evidence of all documents learned from, each given those before it, one a model."""
+    def evidence_(self) -> FloatArray:
+        """The log evidence of all documents so far, each given those before it, per model."""
         check_is_fitted(self)
         return self._bank.evidence.copy()
 
@@ -260,8 +262,8 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
 
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
-    ) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the mean field of a category, documents x terms, and the part of the bias."""
+    ) -> tuple[SparseRows, Array]:
+        """Return what each term adds to the mean field of a category, and the part of the bias."""
         terms, bias = super().contributions(X, category, against=against)
         return terms, self.bias * bias
 
@@ -274,9 +276,9 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         return hasattr(self, "_bank")
 
     def _block_scales(
-        self, rule: BlockScales, rows: sparse.csr_array, signs: Array, feature_mask: Any
+        self, rule: BlockScales, rows: SparseRows, signs: FloatArray, feature_mask: Any
     ) -> Any:
-        """The mask times the prior scale of each column, by the evidence of one epoch."""
+        """Return the mask times the prior scale of each column, by the evidence of one epoch."""
         sizes = [size for _, size in rule.blocks]
         if sum(sizes) != rows.shape[1]:
             raise ValueError(
@@ -285,13 +287,13 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         mask = np.ones((len(signs), rows.shape[1])) if feature_mask is None else feature_mask
         mask = sparse.csr_array(mask, dtype=np.float64)
 
-        def scaled(logarithms: Array) -> sparse.csr_array:
+        def scaled(logarithms: FloatArray) -> SparseRows:
             scales = np.exp(logarithms[-1] + np.repeat(logarithms[:-1], sizes))
             return sparse.csr_array(
                 (mask.data * scales[mask.indices], mask.indices, mask.indptr), shape=mask.shape
             )
 
-        def loss(logarithms: Array) -> float:
+        def loss(logarithms: FloatArray) -> float:
             bank = PosteriorBank()
             bank.grow(len(signs), rows.shape[1], scaled(logarithms), self)
             bank.learn(rows, signs, self)
@@ -300,21 +302,23 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         return scaled(rule.search(loss))
 
     def _start(self, targets: Targets, n_terms: int, feature_mask: Any) -> None:
-        """The prior of every model."""
-        self.classes_, self.multilabel_, self.n_seen_ = targets.classes, targets.multilabel, 0
+        """Set every model to its prior."""
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
+        self.n_seen_ = 0
         self.n_features_in_ = n_terms
         n_models = 1 if self._is_binary() else len(self.classes_)
         self._bank = PosteriorBank()
         self._bank.grow(n_models, n_terms, feature_mask, self)
 
-    def _update(self, rows: sparse.csr_array, signs: Array) -> Self:
-        """The one update behind `fit` and `partial_fit`."""
+    def _update(self, rows: SparseRows, signs: FloatArray) -> Self:
+        """Make the one update behind `fit` and `partial_fit`."""
         self._bank.learn(rows, signs, self)
         self.n_seen_ += rows.shape[0]
         return self
 
     def _all_classes(self, targets: Targets) -> Array:
-        """The classes so far; an indicator may add columns."""
+        """Return the classes so far; an indicator may add columns."""
         self._check_form(targets)
         if self.multilabel_:
             return longer_names(self.classes_, targets.classes)
@@ -325,7 +329,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
             )
         return self.classes_
 
-    def _fields(self, X: Any) -> Array:
+    def _fields(self, X: Any) -> FloatArray:
         """Means and variances, models x 2 x documents."""
         check_is_fitted(self)
         return self._bank.fields(check_terms(self, X, reset=False), self)
@@ -343,7 +347,7 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         means, variances = np.moveaxis(self._bank.fields(rows, self), 1, 0)
         return means, variances, _signs_of(targets, self.classes_)
 
-    def _log_proba(self, fields: Array) -> Array:
+    def _log_proba(self, fields: FloatArray) -> FloatArray:
         likelihood = likelihood_of(self.likelihood)
         means, variances = np.moveaxis(fields, 1, 0)
         if self._is_binary():

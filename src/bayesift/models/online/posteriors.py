@@ -72,7 +72,7 @@ class _Posterior:
     def learn(
         self, rows: SparseRows, signs: FloatArray, likelihood: Likelihood, dynamics: Dynamics
     ) -> LearnedFields:
-        """Update with each row in turn; returns the log evidence and the fields before each update."""
+        """Update with each row in turn; returns log evidence and the fields before."""
         fields = np.empty((2, len(signs)))
         return self._learn(rows, signs, likelihood, dynamics, fields), fields
 
@@ -419,7 +419,8 @@ class LowRankPosterior(_Posterior):
         return total
 
     def _write_fields(self, rows: SparseRows, fields: FloatArray) -> None:
-        waiting, workspace = self._rows.shape[0], np.zeros(self.size)
+        waiting = self._rows.shape[0]
+        workspace = np.zeros(self.size)
         low_rank_fields(self._after_waiting(rows), waiting, self._arrays, workspace, fields)
 
     def mean(self) -> FloatArray:
@@ -435,8 +436,7 @@ class LowRankPosterior(_Posterior):
         _, precision, factors, _, roots, _ = self._arrays
         waiting = self._rows.toarray() * roots[: self._rows.shape[0], np.newaxis]
         whole = np.diag(precision) + factors.T @ factors + waiting.T @ waiting
-        inverse: FloatArray = np.linalg.inv(whole)
-        return inverse
+        return np.linalg.inv(whole)
 
     def to_content(self) -> dict[str, Any]:
         """Return the arrays by the names of the constructor."""
@@ -467,7 +467,7 @@ class LowRankPosterior(_Posterior):
             raise DataError("the documents that wait do not fit")
 
     def _after_waiting(self, rows: SparseRows) -> Entries:
-        """The rows that wait and then these."""
+        """Return the rows that wait and then these."""
         waiting = self._rows
         return Entries(
             np.concatenate([waiting.indptr, rows.indptr[1:] + waiting.indptr[-1]]),
@@ -482,7 +482,9 @@ _NO_ROWS = np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0)
 def _rows(indptr: IntArray, indices: IntArray, data: FloatArray, size: int) -> SparseRows:
     """Rows whose arrays keep their types."""
     rows = sparse.csr_array((len(indptr) - 1, size))
-    rows.indptr, rows.indices, rows.data = indptr, indices, data
+    rows.indptr = indptr
+    rows.indices = indices
+    rows.data = data
     return rows
 
 

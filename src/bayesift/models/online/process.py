@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from scipy import linalg, sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.errors import DataError
 from bayesift.kernels.gaussian_process import (
     DocumentBlock,
@@ -22,9 +22,9 @@ from bayesift.state import expect_array, storable
 
 BLOCK = 128  # documents whose covariances are computed together
 CHECKED_EVERY = 1024  # updates between two looks at the inverse; a multiple of BLOCK
-_PREDICTED = 512
-_LEAST = 1e-10
-_INEXACT = 1e-3  # how far Q K of a stored process may be from the identity
+_PREDICTED_DOCUMENTS = 512
+_LEAST_TOLERANCE = 1e-10
+_LARGEST_INVERSE_ERROR = 1e-3  # how far Q K of a stored process may be from the identity
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,9 @@ class ProcessSettings:
 @storable("sparse-process")
 @dataclass(frozen=True, eq=False)
 class SparseProcess:
-    """A Gaussian process with mean k(x)' alpha and covariance k0 + k(x)' C k(x') over basis vectors.
+    """A Gaussian process over basis vectors.
+
+    Its mean is k(x)' alpha, its covariance k0 + k(x)' C k(x').
 
     Parameters
     ----------
@@ -53,15 +55,15 @@ class SparseProcess:
     """
 
     rows: Rows
-    alpha: Array
-    C: Array
-    Q: Array
+    alpha: FloatArray
+    C: FloatArray
+    Q: FloatArray
     n_updates: int = 0
     log_evidence: float = 0.0
 
     @classmethod
     def empty(cls) -> Self:
-        """The prior."""
+        """Return the prior."""
         rows = np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0)
         return cls(rows, np.empty(0), np.empty((0, 0)), np.empty((0, 0)))
 
@@ -80,11 +82,12 @@ class SparseProcess:
         n_terms: int,
         n_epochs: int = 1,
     ) -> SparseProcess:
-        """The process after these documents, labelled -1 and +1, in their order.
+        """Learn these documents, labelled -1 and +1, in their order.
 
-        How they are batched is no matter.
+        The result does not depend on how they are batched.
         """
-        process, room = self, _Room(self, budget, n_epochs * len(labels))
+        process = self
+        room = _Room(self, budget, n_epochs * len(labels))
         for _ in range(n_epochs):
             start = 0
             while start < len(labels):
@@ -101,9 +104,10 @@ class SparseProcess:
     ) -> tuple[Array, Array]:
         """Means and variances of the fields of documents."""
         n_documents = len(documents[0]) - 1
-        means, variances = np.empty(n_documents), np.empty(n_documents)
-        for start in range(0, n_documents, _PREDICTED):
-            stop = min(start + _PREDICTED, n_documents)
+        means = np.empty(n_documents)
+        variances = np.empty(n_documents)
+        for start in range(0, n_documents, _PREDICTED_DOCUMENTS):
+            stop = min(start + _PREDICTED_DOCUMENTS, n_documents)
             rows = _stacked(self.rows, _slice(documents, start, stop))
             k, own = settings.covariance.between(rows, self.size, n_terms, self.size)
             means[start:stop] = k @ self.alpha
@@ -141,28 +145,34 @@ class SparseProcess:
             raise DataError("its basis vectors are not sorted, or more than its updates")
         with np.errstate(all="ignore"):
             means, covariance = self.marginal(settings, n_terms)
-            sound = self.drift(settings, n_terms) < _INEXACT and np.all(np.isfinite(means))
+            sound = self.drift(settings, n_terms) < _LARGEST_INVERSE_ERROR and np.all(
+                np.isfinite(means)
+            )
             if not (
                 sound
                 and np.all(np.isfinite(covariance))
-                and np.all(np.diagonal(covariance) > -_INEXACT)
+                and np.all(np.diagonal(covariance) > -_LARGEST_INVERSE_ERROR)
             ):
                 raise DataError(
-                    "not the state of a Gaussian process: its matrices do not belong to its basis vectors"
+                    "not the state of a Gaussian process: its matrices do not belong to its "
+                    "basis vectors"
                 )
 
 
 class _Room:
-    """The posterior while documents are learned, in arrays with room for as many basis vectors as there can be."""
+    """The posterior while documents are learned, with room for all basis vectors."""
 
     def __init__(self, process: SparseProcess, budget: int, n_updates: int) -> None:
-        self.size, self.budget = process.size, max(budget, process.size)
+        self.size = process.size
+        self.budget = max(budget, process.size)
         self.room = min(self.budget, self.size + n_updates)
         self.alpha = np.zeros(self.room)
         self.C, self.Q = np.zeros((2, self.room, self.room))
         self.vectors = np.zeros((12, self.room))
         m = self.size
-        self.alpha[:m], self.C[:m, :m], self.Q[:m, :m] = process.alpha, process.C, process.Q
+        self.alpha[:m] = process.alpha
+        self.C[:m, :m] = process.C
+        self.Q[:m, :m] = process.Q
 
     def learn_block(
         self,
@@ -177,7 +187,8 @@ class _Room:
         columns = np.arange(self.room)
         log_evidences = np.empty(len(labels))
         state = columns, (self.alpha, self.C, self.Q), self.vectors, self.size, self.budget
-        noise, gates = settings.likelihood, (max(settings.tolerance, _LEAST), settings.least_error)
+        noise = settings.likelihood
+        gates = (max(settings.tolerance, _LEAST_TOLERANCE), settings.least_error)
         documents = DocumentBlock(gram, own, labels, log_evidences)
         self.size = learn_block(documents, *state, *gates, noise.code, noise.parameters)
         # Added one by one, so that the sum does not depend on the batches.
@@ -190,7 +201,8 @@ class _Room:
     def refresh(self, rows: Rows, settings: ProcessSettings, n_terms: int) -> None:
         """Make C symmetric to the last bit, and compute Q anew if rounding has moved it."""
         m = self.size
-        C, Q = self.C[:m, :m], self.Q[:m, :m]
+        C = self.C[:m, :m]
+        Q = self.Q[:m, :m]
         C[:] = 0.5 * (C + C.T)
         K = _basis_covariances(rows, settings, n_terms)
         if _drift(Q, K) > settings.drift_tolerance:
@@ -215,14 +227,15 @@ def _basis_covariances(rows: Rows, settings: ProcessSettings, n_terms: int) -> A
     return gram
 
 
-def _drift(Q: Array, K: Array) -> float:
+def _drift(Q: FloatArray, K: Array) -> float:
     probe = np.where(np.arange(len(Q)) * 2654435761 % 4294967296 < 2147483648, 1.0, -1.0)
     return float(np.max(np.abs(Q @ (K @ probe) - probe), initial=0.0))
 
 
 def _slice(rows: Rows, start: int, stop: int) -> Rows:
     indptr, indices, data = rows
-    first, last = indptr[start], indptr[stop]
+    first = indptr[start]
+    last = indptr[stop]
     return indptr[start : stop + 1] - first, indices[first:last], data[first:last]
 
 

@@ -1,4 +1,7 @@
-"""The online stack: several kinds of models that learn from every document, mixed as their predictions turn out."""
+"""The online stack: several kinds of models that learn from every document.
+
+Mixers weigh them by how their predictions turn out.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, SparseRows
 from bayesift.errors import DataError
 from bayesift.models.online.stack_explanation import ExpertParts, expert_parts, term_parts
 from bayesift.models.online.stack_state import StackState
@@ -21,7 +24,9 @@ from bayesift.state import storable
 
 @storable("online-stack")
 class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
-    """Five kinds of models that learn one document at a time, mixed by Bayesian logistic regressions; nothing to set.
+    """Five kinds of online models, mixed by Bayesian logistic regressions.
+
+    They learn one document at a time; there is nothing to set.
 
         log odds(c | d) = calibrated(sum_e w_e z_e(d, c) - competition of the other categories)
 
@@ -33,8 +38,8 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
     `bayesift.kernels.online_mixers`.
 
     With an indicator matrix each category has a model of its own. With class labels there is one
-    for two classes, and one a class against the rest for more, whose probabilities are normalised.
-    Documents are scaled to length one.
+    for two classes, and one per class against the rest for more, whose probabilities are
+    normalised. Documents are scaled to length one.
 
     Parameters
     ----------
@@ -109,8 +114,8 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
 
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
-    ) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the log odds of a category, documents x terms, and the rest.
+    ) -> tuple[SparseRows, Array]:
+        """Return what each term adds to the log odds of a category, and the rest.
 
         They add up.
 
@@ -120,11 +125,12 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         values, rest = term_parts(self._explained(rows, category))
         if against is not None and not self._is_binary():
             theirs, other = term_parts(self._explained(rows, against))
-            values, rest = values - theirs, rest - other
+            values = values - theirs
+            rest = rest - other
         return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape), rest
 
     def expert_contributions(self, X: Any, category: Any) -> Array:
-        """What each expert, the other categories and the rest add to the log odds, documents x (experts + 2).
+        """Return what experts, other categories and the rest add, documents x (experts + 2).
 
         The columns are `expert_names_`, the competition of other categories, and intercepts and
         calibration. Rows add up to the log odds.
@@ -172,7 +178,8 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
             isinstance(value, numbers.Real) and 0 < float(value) < np.inf for value in values
         ):
             raise ValueError(
-                f"rates and prior_variance must be above 0, got {self.rates}, {self.prior_variance!r}"
+                f"rates and prior_variance must be above 0, got {self.rates}, "
+                f"{self.prior_variance!r}"
             )
 
     def _start(self, n_terms: int, n_models: int) -> None:
@@ -180,7 +187,8 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
 
     def _grow(self, known: Array, n_terms: int, n_models: int) -> None:
         """Add terms and categories; the model of two classes is that of the second."""
-        state, places = self._state, self._places(known)
+        state = self._state
+        places = self._places(known)
         state.grow_terms(n_terms)
         if not self.multilabel_ and len(known) > len(self.classes_):
             if self._is_binary():
@@ -191,9 +199,9 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         if n_models > state.n_categories:
             state.grow_categories(places, n_models, float(self.prior_variance))
 
-    def _run(self, rows: sparse.csr_array, labels: Array | None) -> Array:
+    def _run(self, rows: SparseRows, labels: Array | None) -> Array:
         return self._state.run(rows, labels, self)[0]
 
-    def _explained(self, rows: sparse.csr_array, category: Any) -> ExpertParts:
+    def _explained(self, rows: SparseRows, category: Any) -> ExpertParts:
         place, sign = self._place(category)
         return ExpertParts(self._state, self, rows, place, sign)

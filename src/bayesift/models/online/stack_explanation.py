@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.kernels.entries import entries_of
 from bayesift.kernels.online_experts import (
     ADDED,
@@ -41,21 +40,21 @@ class ExpertParts:
 
     state: StackState
     settings: Any
-    rows: sparse.csr_array
+    rows: SparseRows
     place: int
     sign: float
 
 
 class _Path(NamedTuple):
-    """How the log odds of a category came about: a factor for each expert, the part of the others, the result."""
+    """The factors of experts, the part of other categories and the resulting log odds."""
 
-    slopes: Array
+    slopes: FloatArray
     competition: float
     score: float
 
 
 def expert_parts(parts: ExpertParts) -> Array:
-    """The parts of the experts, of the other categories, and the rest."""
+    """Return the parts of the experts, of the other categories, and the rest."""
     _, odds = parts.state.run(parts.rows, None, parts.settings, details=True)
     table = np.empty((len(odds), odds.shape[1] + 2))
     for i, document in enumerate(odds):
@@ -67,18 +66,18 @@ def expert_parts(parts: ExpertParts) -> Array:
 
 
 def term_parts(parts: ExpertParts) -> tuple[Array, Array]:
-    """The part of each entry of the rows, and the rest of each row."""
-    state, rows = parts.state, parts.rows
+    """Return the part of each entry of the rows, and the rest of each row."""
+    state = parts.state
+    rows = parts.rows
     _, odds = state.run(rows, None, parts.settings, details=True)
     weights = np.empty(len(rows.data))
     idf = bool(parts.settings.idf)
     weigh_rows(entries_of(rows), idf, state.frequencies, state.totals, weights)
-    values, rest = np.empty(len(weights)), np.empty(len(odds))
+    values = np.empty(len(weights))
+    rest = np.empty(len(odds))
     for i, document in enumerate(odds):
-        path, part = (
-            _path_of(state, document, parts.place),
-            slice(rows.indptr[i], rows.indptr[i + 1]),
-        )
+        path = _path_of(state, document, parts.place)
+        part = slice(rows.indptr[i], rows.indptr[i + 1])
         terms, intercepts = _linear_parts(parts, rows.indices[part], weights[part])
         totals = terms.sum(axis=1) + intercepts
         clipped = np.divide(
@@ -89,24 +88,30 @@ def term_parts(parts: ExpertParts) -> tuple[Array, Array]:
     return parts.sign * values, parts.sign * rest
 
 
-def _linear_parts(parts: ExpertParts, columns: Array, x: Array) -> tuple[Array, Array]:
-    """Experts x terms that add up, with the intercepts, to each expert's score before it is squashed or clipped."""
-    state, c = parts.state, parts.place
-    weights, frequencies = (
-        np.ascontiguousarray(state.weights[columns][:, :, [c]]),
-        state.frequencies[columns],
-    )
+def _linear_parts(parts: ExpertParts, columns: IntArray, x: Array) -> tuple[Array, Array]:
+    """Return experts x terms that, with intercepts, add up to each expert's score.
+
+    The score is that before it is squashed or clipped.
+    """
+    state = parts.state
+    c = parts.place
+    weights = np.ascontiguousarray(state.weights[columns][:, :, [c]])
+    frequencies = state.frequencies[columns]
     intercepts = np.ascontiguousarray(state.intercepts[:, [c]])
-    spreads, odds = np.empty((len(columns) + 1, 1)), np.empty((OTHER_EXPERTS + state.n_rates, 1))
-    local, variance = np.arange(len(columns), dtype=np.int32), float(parts.settings.prior_variance)
+    spreads = np.empty((len(columns) + 1, 1))
+    odds = np.empty((OTHER_EXPERTS + state.n_rates, 1))
+    local = np.arange(len(columns), dtype=np.int32)
+    variance = float(parts.settings.prior_variance)
     experts = ExpertArrays(weights, frequencies, intercepts, state.pairs[[c]], state.totals)
     prediction = Prediction(np.empty((3, 1)), spreads, odds)
     expert_odds(local, x, variance, experts, tables(), prediction)
     perceptron = x * weights[:, SHIFT, 0] * spreads[:-1, 0]
     linear = x * weights[:, FIRST_RATE:, 0].T
     n, n_pairs, n_terms = state.totals[[DOCUMENTS, PAIRS, TERMS]]
-    inside, pairs = intercepts[COUNT, 0], state.pairs[c]
-    seen, counts = frequencies > 0, weights[:, COUNT, 0]
+    inside = intercepts[COUNT, 0]
+    pairs = state.pairs[c]
+    seen = frequencies > 0
+    counts = weights[:, COUNT, 0]
     size = np.log((n_pairs - pairs + ADDED * n_terms) / (pairs + ADDED * n_terms))
     bayes = np.where(seen, np.log((counts + ADDED) / (frequencies - counts + ADDED)) + size, 0.0)
     presence = bayes / np.sqrt(float(max(int(np.count_nonzero(seen)), 1)))
@@ -117,10 +122,11 @@ def _linear_parts(parts: ExpertParts, columns: Array, x: Array) -> tuple[Array, 
     ]
 
 
-def _path_of(state: StackState, odds: Array, c: int) -> _Path:
-    """The factors of the mixers for one document."""
+def _path_of(state: StackState, odds: FloatArray, c: int) -> _Path:
+    """Return the factors of the mixers for one document."""
     n_experts, n_categories = odds.shape
-    counts, many = state.intercepts[COUNT], n_categories > 2
+    counts = state.intercepts[COUNT]
+    many = n_categories > 2
     inputs = MixerInputs(
         experts=np.empty((n_categories, n_experts + 1)),
         rivals=np.empty((n_categories, 6)),
@@ -129,19 +135,24 @@ def _path_of(state: StackState, odds: Array, c: int) -> _Path:
     )
     scores = np.empty(n_categories)
     best = mix(odds, counts, KNOTS, state.mixers, inputs, scores)
-    z, u = inputs.experts[c], inputs.rivals[c]
-    slopes, own, other = _moderation(state.shared[0], z) * state.shared[0, :, 0], 1.0, 0.0
+    z = inputs.experts[c]
+    u = inputs.rivals[c]
+    slopes = _moderation(state.shared[0], z) * state.shared[0, :, 0]
+    own = 1.0
+    other = 0.0
     if many:
         group = state.by_size[min(int(np.log2(counts[c] + 1)), N_SIZES - 1)]
         slopes = _moderation(group, z) * (slopes + group[:, 0])
         mean = state.competition[0, :3, 0] + (state.competition[0, 3:, 0] if c == best else 0.0)
         own, other = _moderation(state.competition[0], u) * mean[[OWN, OTHERS]]
-    mixer, calibrator = state.own[c], state.calibration[1 if c == best else 0]
+    mixer = state.own[c]
+    calibrator = state.calibration[1 if c == best else 0]
     factor = _moderation(mixer, u[:3]) * _moderation(calibrator, inputs.bent[c])
-    own, other = factor * (own + mixer[OWN, 0]), factor * (other + mixer[OTHERS, 0])
+    own = factor * (own + mixer[OWN, 0])
+    other = factor * (other + mixer[OTHERS, 0])
     return _Path(own * slopes[:-1], float(other * u[OTHERS]), float(scores[c]))
 
 
-def _moderation(mixer: Array, inputs: Array) -> float:
+def _moderation(mixer: Array, inputs: FloatArray) -> float:
     variance = max(float(inputs @ mixer[:, 1:] @ inputs), 0.0)
     return float(1.0 / np.sqrt(1.0 + np.pi / 8.0 * variance))

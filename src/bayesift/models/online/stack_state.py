@@ -1,4 +1,4 @@
-"""All that an online stack has learned: counts and weights of its experts, posteriors of its mixers."""
+"""All that an online stack has learned: arrays of its experts and mixers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from scipy.special import expit, ndtri
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.entries import entries_of
 from bayesift.kernels.online_experts import (
@@ -53,16 +52,16 @@ class StackState(KernelArrays):
         covariance)
     """
 
-    weights: Array
-    frequencies: Array
-    intercepts: Array
-    pairs: Array
-    totals: Array
-    shared: Array
-    by_size: Array
-    competition: Array
-    own: Array
-    calibration: Array
+    weights: FloatArray
+    frequencies: FloatArray
+    intercepts: FloatArray
+    pairs: FloatArray
+    totals: FloatArray
+    shared: FloatArray
+    by_size: FloatArray
+    competition: FloatArray
+    own: FloatArray
+    calibration: FloatArray
 
     def __post_init__(self) -> None:
         self.n_terms = len(self.frequencies)
@@ -70,7 +69,8 @@ class StackState(KernelArrays):
     @classmethod
     def empty(cls, n_terms: int, n_categories: int, n_rates: int) -> Self:
         """Nothing was learned."""
-        n_fields, n_experts = FIRST_RATE + n_rates, OTHER_EXPERTS + n_rates
+        n_fields = FIRST_RATE + n_rates
+        n_experts = OTHER_EXPERTS + n_rates
         return cls(
             weights=np.zeros((n_terms, n_fields, n_categories)),
             frequencies=np.zeros(n_terms),
@@ -97,18 +97,17 @@ class StackState(KernelArrays):
         return len(self.intercepts) - FIRST_RATE
 
     def run(
-        self, rows: sparse.csr_array, labels: Array | None, settings: Any, *, details: bool = False
+        self, rows: SparseRows, labels: Array | None, settings: Any, *, details: bool = False
     ) -> tuple[Array, Array]:
-        """Log odds of documents x categories and, with `details`, of documents x experts x categories.
+        """Return log odds of documents x categories, and with `details` those of experts.
 
         With labels, documents x categories of 0 and 1, each document is learned after it was
         predicted.
         """
-        n_documents, shape = rows.shape[0], (OTHER_EXPERTS + self.n_rates, self.n_categories)
-        scores, experts = (
-            np.empty((n_documents, shape[1])),
-            np.empty((n_documents if details else 0, *shape)),
-        )
+        n_documents = rows.shape[0]
+        shape = (OTHER_EXPERTS + self.n_rates, self.n_categories)
+        scores = np.empty((n_documents, shape[1]))
+        experts = np.empty((n_documents if details else 0, *shape))
         y = np.empty((0, shape[1])) if labels is None else labels
         rates = np.asarray(settings.rates, dtype=np.float64)
         run_stack(
@@ -146,7 +145,7 @@ class StackState(KernelArrays):
         self.n_terms = max(n_terms, self.n_terms)
 
     def grow_categories(self, places: Array, n_categories: int, prior_variance: float) -> None:
-        """Move categories to their new places and start others, as categories that no document so far was in."""
+        """Move categories to new indices and start others, which no document was in."""
         if n_categories == self.n_categories:
             return
         self.weights = _placed(self.weights, places, n_categories)
@@ -166,7 +165,7 @@ class StackState(KernelArrays):
         self.intercepts[SHIFT, new] = field / spread
 
     def mirror(self) -> None:
-        """Two categories in place of one: the documents that are not in it come first."""
+        """Replace one category by two: the documents outside it come first."""
         other = {
             name: getattr(self, name).copy() for name in ("weights", "intercepts", "pairs", "own")
         }
@@ -198,7 +197,7 @@ class StackState(KernelArrays):
         self.own = self.own[[place]]
 
     def to_content(self) -> dict[str, Any]:
-        """The arrays without spare rows, by the names of the constructor."""
+        """Return the arrays without spare rows, by the names of the constructor."""
         content = {field.name: getattr(self, field.name) for field in fields(self)}
         return content | {
             name: content[name][: self.n_terms] for name in ("weights", "frequencies")
@@ -207,11 +206,9 @@ class StackState(KernelArrays):
     def _post_load(self) -> None:
         """Refuse arrays that do not fit together; kernels change what remains."""
         self._take_arrays()
-        n_terms, n_categories, n_fields = (
-            len(self.frequencies),
-            len(self.pairs),
-            len(self.intercepts),
-        )
+        n_terms = len(self.frequencies)
+        n_categories = len(self.pairs)
+        n_fields = len(self.intercepts)
         n_inputs = n_fields - FIRST_RATE + OTHER_EXPERTS + 1
         shapes: dict[str, tuple[int | None, ...]] = {
             "weights": (n_terms, n_fields, n_categories),
@@ -230,7 +227,8 @@ class StackState(KernelArrays):
         self._check_counts()
 
     def _check_counts(self) -> None:
-        n, counts = self.totals[DOCUMENTS], self.weights[:, COUNT]
+        n = self.totals[DOCUMENTS]
+        counts = self.weights[:, COUNT]
         fit = [
             np.all(counts >= 0) and np.all(counts <= self.frequencies[:, np.newaxis]),
             np.all(self.frequencies <= n)
@@ -264,7 +262,7 @@ def _own_mixers(n_categories: int) -> Array:
 
 
 def _placed(array: Array, places: Array, n_categories: int) -> Array:
-    """The same columns at other places, zeros between them."""
+    """Return the same columns at other indices, with zeros between them."""
     wider = np.zeros((*array.shape[:-1], n_categories))
     wider[..., places] = array
     return wider

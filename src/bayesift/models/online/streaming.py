@@ -9,7 +9,6 @@ from dataclasses import fields
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from scipy.special import log_expit, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,7 +28,7 @@ class ProbabilitiesMixin(CategoriesMixin):
     """Probabilities and decisions of a classifier that supplies `predict_log_proba`."""
 
     def predict(self, X: Any) -> Array:
-        """The most probable class, or the indicator of the categories more probable than not."""
+        """Return the most probable class, or the indicator of probabilities above 1/2."""
         logarithms = self.predict_log_proba(X)
         if self.multilabel_:
             decisions: Array = (logarithms > np.log(0.5)).astype(np.int64)
@@ -37,16 +36,15 @@ class ProbabilitiesMixin(CategoriesMixin):
         classes: Array = self.classes_[np.argmax(logarithms, axis=1)]
         return classes
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> FloatArray:
         """P(c | d), documents x categories."""
-        probabilities: Array = np.exp(self.predict_log_proba(X))
-        return probabilities
+        return np.exp(self.predict_log_proba(X))
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
         raise NotImplementedError
 
-    def _normalised(self, logarithms: Array) -> Array:
+    def _normalised(self, logarithms: FloatArray) -> FloatArray:
         """Of class labels, logarithms of probabilities that add up to one."""
         return (
             logarithms
@@ -55,7 +53,7 @@ class ProbabilitiesMixin(CategoriesMixin):
         )
 
     def _known(self, y: Any) -> Any:
-        """The classes that labels may have; columns of an indicator name themselves."""
+        """Return the classes that labels may have; columns of an indicator name themselves."""
         return None if self.multilabel_ or np.ndim(y) != 1 else self.classes_
 
     def _check_form(self, targets: Targets) -> None:
@@ -67,7 +65,7 @@ class ProbabilitiesMixin(CategoriesMixin):
 
 
 class StreamingMixin(ProbabilitiesMixin):
-    """A classifier that learns documents one after another and takes new terms and categories at any time.
+    """A classifier that learns documents one after another, with new terms and categories.
 
     It supplies `_check_settings`, `_start`, `_grow` and `_run`.
     """
@@ -86,12 +84,14 @@ class StreamingMixin(ProbabilitiesMixin):
         self._check_settings()
         models_of(targets)  # refuses a single class
         labels = _labels_of(targets, targets.classes)
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
         self.n_features_in_ = rows.shape[1]
         self._start(rows.shape[1], labels.shape[1])
         if self.shuffle:
             order = np.random.default_rng(self.random_state).permutation(len(labels))
-            rows, labels = rows[order], labels[order]
+            rows = rows[order]
+            labels = labels[order]
         self._learn_all(rows, labels)
         return self
 
@@ -106,19 +106,18 @@ class StreamingMixin(ProbabilitiesMixin):
         self._learn(X, y, classes)
         return self
 
-    def progressive_proba(self, X: Any, y: Any, classes: Any = None) -> Array:
-        """Learn from the next documents as `partial_fit`, and give P(c | d) of each as it was before its label came.
+    def progressive_proba(self, X: Any, y: Any, classes: Any = None) -> FloatArray:
+        """Learn as `partial_fit`, and return P(c | d) of each document before its label.
 
         Test, then train: progressive validation. It may start a model.
         """
-        probabilities: Array = np.exp(self._log_proba(self._learn(X, y, classes)))
-        return probabilities
+        return np.exp(self._log_proba(self._learn(X, y, classes)))
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
         return self._log_proba(self.predict_log_odds(X))
 
-    def predict_log_odds(self, X: Any) -> Array:
+    def predict_log_odds(self, X: Any) -> FloatArray:
         """Log odds of each category, or of the second of two classes, documents x models.
 
         Not normalised.
@@ -141,11 +140,11 @@ class StreamingMixin(ProbabilitiesMixin):
         """Add terms and categories; `known` are all classes."""
         raise NotImplementedError
 
-    def _run(self, rows: sparse.csr_array, labels: Array | None) -> Array:
+    def _run(self, rows: SparseRows, labels: Array | None) -> Array:
         """Log odds of documents x models, each before it is learned, if there are labels."""
         raise NotImplementedError
 
-    def _learn_all(self, rows: sparse.csr_array, labels: Array) -> None:
+    def _learn_all(self, rows: SparseRows, labels: Array) -> None:
         """Learn the documents of a `fit`."""
         self._run(rows, labels)
 
@@ -156,7 +155,7 @@ class StreamingMixin(ProbabilitiesMixin):
     def _check_batch(
         self, X: Any, y: Any, classes: Any
     ) -> tuple[SparseRows, FloatArray, Array, bool]:
-        """The next documents, their labels, all classes and whether y is an indicator matrix."""
+        """Check the next documents; return them, their labels, all classes and their form."""
         self._check_settings()
         first = not self.__sklearn_is_fitted__()
         targets = check_targets(
@@ -177,19 +176,20 @@ class StreamingMixin(ProbabilitiesMixin):
             self._grow(known, rows.shape[1], labels.shape[1])
         else:
             self._start(rows.shape[1], labels.shape[1])
-        self.classes_, self.multilabel_ = known, multilabel
+        self.classes_ = known
+        self.multilabel_ = multilabel
         return self._run(rows, labels)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_state")
 
     def _all_classes(self, targets: Targets) -> Array:
-        """The classes so far and the new ones."""
+        """Return the classes so far and the new ones."""
         self._check_form(targets)
         join = longer_names if self.multilabel_ else union_of_classes
         return join(self.classes_, targets.classes)
 
-    def _rows(self, X: Any) -> sparse.csr_array:
+    def _rows(self, X: Any) -> SparseRows:
         check_is_fitted(self)
         return check_terms(self, X, reset=False)
 
@@ -211,7 +211,7 @@ class StreamingMixin(ProbabilitiesMixin):
             else np.searchsorted(known, self.classes_)
         )
 
-    def _log_proba(self, scores: Array) -> Array:
+    def _log_proba(self, scores: FloatArray) -> FloatArray:
         if self._is_binary():
             sided: Array = log_expit(scores * [[-1.0, 1.0]])
             return sided
@@ -234,15 +234,12 @@ class KernelArrays:
                 setattr(self, field.name, np.array(value, order="C"))
 
 
-def models_over(targets: Targets, classes: Array) -> sparse.csr_array:
-    """The documents that each model calls positive, models x documents: of two classes the second is enough."""
+def models_over(targets: Targets, classes: Array) -> SparseRows:
+    """Return the documents that each model calls positive, models x documents."""
     members = targets.members_over(classes)
     return members[[1]] if not targets.multilabel and len(classes) == 2 else members
 
 
 def _labels_of(targets: Targets, classes: Array) -> Array:
     """0 and 1, documents x models."""
-    labels: Array = np.ascontiguousarray(
-        models_over(targets, classes).toarray().T, dtype=np.float64
-    )
-    return labels
+    return np.ascontiguousarray(models_over(targets, classes).toarray().T, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Topics: sparse non-negative codes of documents, a similarity learned on them, and classifiers on both."""
+"""Topics: sparse non-negative codes of documents, similarity and classifiers."""
 
 from bayesift.models.topics.classifier import TopicSimilarityClassifier, TopicSVMClassifier
 from bayesift.models.topics.inspection import (

@@ -1,4 +1,4 @@
-"""Classifiers on topics: nearest documents by a learned similarity, and a linear support vector machine."""
+"""Classifiers on topics: nearest documents, and a linear support vector machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.models.baselines.neighbors import nearest_points, weighted_votes
 from bayesift.models.baselines.svm import LinearSVM
@@ -44,17 +44,17 @@ class _TopicClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstimator
     multilabel_: bool
     encoder_: SparseNMF
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> FloatArray:
         """P(c | d), documents x categories."""
         raise NotImplementedError
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of P(c | d), documents x categories."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> Array:
-        """The most probable class, or the indicator of the categories more probable than not."""
+        """Return the most probable class, or the indicator of probabilities above 1/2."""
         probabilities = self.predict_proba(X)
         if self.multilabel_:
             return (probabilities > 0.5).astype(np.int64)
@@ -110,7 +110,8 @@ class TopicSimilarityClassifier(_TopicClassifier):
     --------
     >>> X = [[3, 2, 0, 0], [1, 1, 0, 0], [0, 0, 2, 2], [0, 0, 1, 1]]
     >>> model = TopicSimilarityClassifier(encoder=SparseNMF(n_components=2), n_neighbors=2)
-    >>> model.fit(X, ["grain", "grain", "crude", "crude"]).predict([[1, 0, 0, 0], [0, 0, 0, 1]]).tolist()
+    >>> model.fit(X,
+    ...     ["grain", "grain", "crude", "crude"]).predict([[1, 0, 0, 0], [0, 0, 0, 1]]).tolist()
     ['grain', 'crude']
     """
 
@@ -127,7 +128,7 @@ class TopicSimilarityClassifier(_TopicClassifier):
     n_neighbors_: int
     similarity_: TopicSimilarity
     points_: Array
-    members_: sparse.csr_array
+    members_: SparseRows
 
     def __init__(
         self,
@@ -156,10 +157,11 @@ class TopicSimilarityClassifier(_TopicClassifier):
             self._likeness,
             check_random_state(self.similarity_.random_state),
         )
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
         return self
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> FloatArray:
         """P(c | d), documents x categories."""
         neighbors, distances = self.kneighbors(X)
         likeness = self._likeness(distances)
@@ -168,11 +170,11 @@ class TopicSimilarityClassifier(_TopicClassifier):
         )
         priors = np.diff(self.members_.indptr) / self.members_.shape[1]
         total = 1.0 + likeness.sum(axis=1, keepdims=True)
-        probabilities: Array = (votes + priors) / total
+        probabilities: FloatArray = (votes + priors) / total
         return np.minimum(probabilities, 1.0)
 
     def predict(self, X: Any) -> Array:
-        """The most probable class, or the indicator of the `t` most probable categories."""
+        """Return the most probable class, or the indicator of the `t` most probable categories."""
         check_is_fitted(self)
         if self.t is None or not self.multilabel_:
             return super().predict(X)
@@ -183,7 +185,7 @@ class TopicSimilarityClassifier(_TopicClassifier):
         return decisions
 
     def kneighbors(self, X: Any) -> tuple[Array, Array]:
-        """The rows of the nearest training documents, nearest first, and their squared distances."""
+        """Find the nearest training documents, and their squared distances."""
         check_is_fitted(self)
         return nearest_points(
             self.similarity_.points(self._codes(X)), self.points_, self.n_neighbors_
@@ -204,7 +206,7 @@ class TopicSimilarityClassifier(_TopicClassifier):
         check_classes(self.classes_, members.shape[0], multilabel=self.multilabel_)
         self.n_features_in_ = self.encoder_.n_features_in_
 
-    def _likeness(self, distances: Array) -> Array:
+    def _likeness(self, distances: FloatArray) -> Array:
         return np.asarray(expit(self.similarity_.log_odds_at(distances)))
 
     def _check_parameters(self) -> None:
@@ -215,12 +217,12 @@ class TopicSimilarityClassifier(_TopicClassifier):
 
 
 def choose_n_neighbors(
-    points: Array,
-    members: sparse.csr_array,
+    points: FloatArray,
+    members: SparseRows,
     weigh: Callable[[Array], Array],
     random: np.random.RandomState,
 ) -> int:
-    """The best number of neighbours among `N_NEIGHBORS`, by `leave_one_out`.
+    """Choose the best number of neighbours among `N_NEIGHBORS`, by `leave_one_out`.
 
     Ties go to the smallest.
     """
@@ -229,12 +231,14 @@ def choose_n_neighbors(
 
 
 def leave_one_out(
-    points: Array,
-    members: sparse.csr_array,
+    points: FloatArray,
+    members: SparseRows,
     weigh: Callable[[Array], Array],
     random: np.random.RandomState,
 ) -> dict[int, float]:
-    """For each number of neighbours, the share of documents that belong to the category with the most votes.
+    """Return the share of documents in the category with most votes, per number.
+
+    There is one for each number of neighbours.
 
     `weigh` gives the weight of a neighbour at a squared distance; `random` draws the documents,
     2,000 at most.
@@ -245,7 +249,8 @@ def leave_one_out(
     if k < 1:
         return {}
     neighbors, distances = _without_self(held_out, *nearest_points(points[held_out], points, k + 1))
-    weights, by_document = weigh(distances), sparse.csr_array(members.T, dtype=np.float64)
+    weights = weigh(distances)
+    by_document = sparse.csr_array(members.T, dtype=np.float64)
     truth = by_document[held_out].toarray() > 0
     return {
         size: _n_correct(neighbors[:, :size], weights[:, :size], by_document, truth) / len(held_out)
@@ -254,7 +259,9 @@ def leave_one_out(
     }
 
 
-def _without_self(documents: Array, neighbors: Array, distances: Array) -> tuple[Array, Array]:
+def _without_self(
+    documents: Array, neighbors: IntArray, distances: FloatArray
+) -> tuple[Array, Array]:
     """Neighbours without the document itself.
 
     Without the last one where it is not among its own neighbours.
@@ -266,7 +273,7 @@ def _without_self(documents: Array, neighbors: Array, distances: Array) -> tuple
 
 
 def _n_correct(
-    neighbors: Array, weights: Array, by_document: sparse.csr_array, truth: Array
+    neighbors: IntArray, weights: FloatArray, by_document: SparseRows, truth: Array
 ) -> int:
     best = np.argmax(weighted_votes(neighbors, weights, by_document), axis=1)
     return int(truth[np.arange(len(best)), best].sum())
@@ -274,7 +281,7 @@ def _n_correct(
 
 @storable("topics-svm")
 class TopicSVMClassifier(_TopicClassifier):
-    """Topics by `SparseNMF`, then a `LinearSVM` of each category against the rest on codes of length one.
+    """Topics by `SparseNMF`, then a `LinearSVM` per category on codes of length one.
 
     Probabilities are 1 / (1 + exp(-(slope score + shift))), slope and shift of each category fitted
     to the scores of three-fold cross-validation (Platt); with class labels they are normalised.
@@ -304,7 +311,7 @@ class TopicSVMClassifier(_TopicClassifier):
     FITTED = ("classes_", "multilabel_", "encoder_", "coef_", "intercept_", "slopes_", "shifts_")
 
     coef_: Array
-    intercept_: Array
+    intercept_: FloatArray
     slopes_: Array
     shifts_: Array
 
@@ -324,19 +331,20 @@ class TopicSVMClassifier(_TopicClassifier):
         indicator = targets.members.toarray().T > 0
         self.coef_, self.intercept_ = self._hyperplanes(codes, indicator)
         self.slopes_, self.shifts_ = self._lines(codes, indicator)
-        self.classes_, self.multilabel_ = targets.classes, targets.multilabel
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
         return self
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> FloatArray:
         """P(c | d), documents x categories."""
-        probabilities: Array = np.asarray(expit(self._scores(X) * self.slopes_ + self.shifts_))
+        probabilities: FloatArray = np.asarray(expit(self._scores(X) * self.slopes_ + self.shifts_))
         if not self.multilabel_:
             probabilities = np.maximum(probabilities, np.finfo(float).tiny)
             probabilities /= probabilities.sum(axis=1, keepdims=True)
         return probabilities
 
-    def contributions(self, X: Any, category: Any) -> tuple[sparse.csr_array, Array]:
-        """What each term adds to the log odds of a category, documents x terms, and the log odds without any term.
+    def contributions(self, X: Any, category: Any) -> tuple[SparseRows, Array]:
+        """Return what each term adds to the log odds of a category, and those without any term.
 
         A topic's part of a code is divided among the terms by `SparseNMF.shares`; the sum over
         terms is the score up to the tolerance of the codes.
@@ -346,7 +354,8 @@ class TopicSVMClassifier(_TopicClassifier):
         if len(places) != 1:
             raise ValueError(f"no category {category!r}")
         rows = check_terms(self, X, reset=False, non_negative=True)
-        place, values = places[0], np.empty(rows.nnz)
+        place = places[0]
+        values = np.empty(rows.nnz)
         for i, code in enumerate(self.encoder_.transform(rows)):
             length = float(np.linalg.norm(code)) or 1.0
             shares = self.encoder_.shares(rows[[i]], code)[
@@ -370,29 +379,30 @@ class TopicSVMClassifier(_TopicClassifier):
         check_classes(self.classes_, n_categories, multilabel=self.multilabel_)
         self.n_features_in_ = self.encoder_.n_features_in_
 
-    def _scores(self, X: Any) -> Array:
+    def _scores(self, X: Any) -> FloatArray:
         from sklearn.preprocessing import normalize
 
-        scores: Array = normalize(self._codes(X)) @ self.coef_.T + self.intercept_
+        scores: FloatArray = normalize(self._codes(X)) @ self.coef_.T + self.intercept_
         return scores
 
-    def _hyperplanes(self, codes: Array, indicator: Array) -> tuple[Array, Array]:
+    def _hyperplanes(self, codes: FloatArray, indicator: Array) -> tuple[Array, Array]:
         """One hyperplane per category against the rest."""
         machine = LinearSVM(C=self.C, dual="auto", random_state=self.random_state)
         members = sparse.csr_array(indicator.T, dtype=np.int8)
         targets = Targets(members, np.arange(len(members.indptr) - 1), multilabel=True)
         machine.fit_checked(sparse.csr_array(codes), targets, np.ones(len(codes)))
-        weights: Array = (
+        weights: FloatArray = (
             machine.coef_.toarray() if sparse.issparse(machine.coef_) else machine.coef_
         )
         return weights, machine.intercept_
 
-    def _lines(self, codes: Array, indicator: Array) -> tuple[Array, Array]:
+    def _lines(self, codes: FloatArray, indicator: Array) -> tuple[Array, Array]:
         """Slope and shift of each category, from cross-validated scores."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.model_selection import KFold
 
-        slopes, shifts = np.ones(indicator.shape[1]), np.zeros(indicator.shape[1])
+        slopes = np.ones(indicator.shape[1])
+        shifts = np.zeros(indicator.shape[1])
         n_folds = min(_FOLDS, len(codes))
         if n_folds < 2:
             return slopes, shifts
@@ -405,8 +415,6 @@ class TopicSVMClassifier(_TopicClassifier):
         for c, positive in enumerate(indicator.T):
             if positive.any() and not positive.all():
                 line = LogisticRegression().fit(scores[:, [c]], positive)
-                slopes[c], shifts[c] = (
-                    max(float(line.coef_[0, 0]), np.finfo(float).eps),
-                    float(line.intercept_[0]),
-                )
+                slopes[c] = max(float(line.coef_[0, 0]), np.finfo(float).eps)
+                shifts[c] = float(line.intercept_[0])
         return slopes, shifts

@@ -45,7 +45,7 @@ from scipy import sparse
 from scipy.special import xlogy
 from sklearn.utils.extmath import randomized_svd
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.kernels.topics import (
     descend_basis,
     descend_codes,
@@ -60,7 +60,7 @@ from bayesift.threads import computed_once
 Importance = Literal["variance", "uniform"]
 Penalty = Literal["squared", "absolute", "log", "exponential"]
 Solver = Literal["coordinate", "multiplicative", "printed"]
-Start = Callable[[sparse.csr_array, int, np.random.RandomState], tuple[Array, Array]]
+Start = Callable[[SparseRows, int, np.random.RandomState], tuple[Array, Array]]
 
 _ROUNDING = 1e-12
 _ROOT_TOLERANCE = 1e-10
@@ -73,8 +73,8 @@ _LEAST = 1e-6
 class Objective:
     """The objective for one matrix; `rows` hold the values w_j V_ij."""
 
-    rows: sparse.csr_array
-    importance: Array
+    rows: SparseRows
+    importance: FloatArray
     alpha: float = 0.0
     penalty: Penalty = "squared"
     delta: float = 1.0
@@ -82,13 +82,13 @@ class Objective:
     @classmethod
     def of(
         cls,
-        X: sparse.csr_array,
-        importance: Array,
+        X: SparseRows,
+        importance: FloatArray,
         alpha: float,
         penalty: Penalty,
         delta: float = 1.0,
     ) -> Objective:
-        """The objective of documents x terms."""
+        """Return the objective of documents x terms."""
         values = X.data * importance[X.indices]
         return cls(
             sparse.csr_array((values, X.indices, X.indptr), shape=X.shape),
@@ -99,13 +99,13 @@ class Objective:
         )
 
     @computed_once
-    def columns(self) -> sparse.csr_array:
+    def columns(self) -> SparseRows:
         """Terms x documents."""
         return sparse.csr_array(self.rows.T)
 
     @computed_once
     def constant(self) -> float:
-        """The part that depends on V alone: sum w (V log V - V)."""
+        """Return the part that depends on V alone: sum w (V log V - V)."""
         weights = self.importance[self.rows.indices]
         values = np.divide(self.rows.data, weights, out=np.zeros(self.rows.nnz), where=weights > 0)
         return float(np.sum(xlogy(self.rows.data, values)) - np.sum(self.rows.data))
@@ -115,8 +115,8 @@ class Objective:
         """Whether S is concave in x^2: every code has a curvature of its own."""
         return self.penalty in ("log", "exponential")
 
-    def curvatures(self, codes: Array) -> Array:
-        """The second derivative of the penalty, or of the square above it at these codes.
+    def curvatures(self, codes: FloatArray) -> Array:
+        """Return the second derivative of the penalty, or of the square above it at these codes.
 
         A number or one per code.
         """
@@ -128,32 +128,32 @@ class Objective:
             )
         return np.asarray(2.0 * self.alpha if self.penalty == "squared" else 0.0)
 
-    def slopes(self, basis: Array) -> Array:
-        """The constant part of the bound's derivative in a code: sum_j w_j W_ja, plus alpha for S(x) = x."""
-        masses: Array = self.importance @ basis
+    def slopes(self, basis: FloatArray) -> Array:
+        """Return the constant part of the bound's derivative in a code."""
+        masses: FloatArray = self.importance @ basis
         return masses + self.alpha if self.penalty == "absolute" else masses
 
-    def divergence(self, codes: Array, basis: Array) -> float:
-        """The first sum, over terms that have a weight in some topic."""
+    def divergence(self, codes: FloatArray, basis: FloatArray) -> float:
+        """Return the first sum, over terms that have a weight in some topic."""
         rows = self.rows
         likelihood = log_likelihood(rows.indptr, rows.indices, rows.data, codes, basis)
         return float(self.constant - likelihood + codes.sum(axis=0) @ (self.importance @ basis))
 
-    def value(self, codes: Array, basis: Array) -> float:
-        """The objective."""
+    def value(self, codes: FloatArray, basis: FloatArray) -> float:
+        """Return the objective."""
         return self.divergence(codes, basis) + self.alpha * float(np.sum(self._activity(codes)))
 
-    def _activity(self, codes: Array) -> Array:
+    def _activity(self, codes: FloatArray) -> Array:
         """S of each code."""
         if self.penalty == "absolute":
             return codes
-        squares: Array = (codes / self.delta) ** 2 if self.concave else codes**2
+        squares: FloatArray = (codes / self.delta) ** 2 if self.concave else codes**2
         if self.penalty == "log":
             return np.asarray(np.log1p(squares))
         return -np.exp(-squares) if self.penalty == "exponential" else squares
 
 
-def importance_of(X: sparse.csr_array, kind: Importance) -> Array:
+def importance_of(X: SparseRows, kind: Importance) -> FloatArray:
     """w_j: the variance of each term, scaled to mean 1 over the terms that vary, or 1.
 
     0 for terms that never occur.
@@ -173,7 +173,7 @@ def importance_of(X: sparse.csr_array, kind: Importance) -> Array:
 
 
 def random_start(
-    X: sparse.csr_array, n_topics: int, random: np.random.RandomState
+    X: SparseRows, n_topics: int, random: np.random.RandomState
 ) -> tuple[Array, Array]:
     """Codes and basis drawn at random.
 
@@ -185,9 +185,11 @@ def random_start(
 
 
 def nndsvd_start(
-    X: sparse.csr_array, n_topics: int, random: np.random.RandomState
+    X: SparseRows, n_topics: int, random: np.random.RandomState
 ) -> tuple[Array, Array]:
-    """Positive parts of the singular vectors, after Boutsidis & Gallopoulos (2008), raised by a tenth of their mean.
+    """Start from positive parts of the singular vectors (Boutsidis & Gallopoulos 2008).
+
+    They are raised by a tenth of their mean.
 
     Of each pair of singular vectors the heavier sign is taken. Topics beyond the rank of X are
     drawn at random.
@@ -204,10 +206,14 @@ def nndsvd_start(
 
 
 def nndsvda_start(
-    X: sparse.csr_array, n_topics: int, random: np.random.RandomState
+    X: SparseRows, n_topics: int, random: np.random.RandomState
 ) -> tuple[Array, Array]:
-    """As `nndsvd_start`, scaled by the singular values and with zeros raised to the mean of X, as in scikit-learn."""
-    n_vectors, mean = min(n_topics, *X.shape), max(float(X.mean()), _LEAST)
+    """Start as `nndsvd_start`, scaled, with zeros raised to the mean of X.
+
+    This is as in scikit-learn.
+    """
+    n_vectors = min(n_topics, *X.shape)
+    mean = max(float(X.mean()), _LEAST)
     left, values, right = randomized_svd(sparse.csr_matrix(X), n_vectors, random_state=random)
     codes, basis = random_start(X, n_topics, random)
     for a in range(n_vectors):
@@ -215,8 +221,10 @@ def nndsvda_start(
             documents, terms = _heavier_part(left[:, a], right[a])
             lengths = float(np.linalg.norm(documents)), float(np.linalg.norm(terms))
             scale = np.sqrt(values[a] * lengths[0] * lengths[1])
-            codes[:, a], basis[:, a] = scale * documents / lengths[0], scale * terms / lengths[1]
-    codes[codes < _LEAST], basis[basis < _LEAST] = mean, mean
+            codes[:, a] = scale * documents / lengths[0]
+            basis[:, a] = scale * terms / lengths[1]
+    codes[codes < _LEAST] = mean
+    basis[basis < _LEAST] = mean
     sums = basis.sum(axis=0)
     return codes * sums, basis / sums
 
@@ -229,12 +237,12 @@ STARTS: dict[str, Start] = {
 
 
 def _heavier_part(left: Array, right: Array) -> tuple[Array, Array]:
-    """The positive or the negative parts of two vectors, whichever have the larger product of lengths."""
+    """Return the positive or the negative parts of two vectors, whichever are longer."""
     pairs = [(np.maximum(sign * left, 0.0), np.maximum(sign * right, 0.0)) for sign in (1.0, -1.0)]
     return max(pairs, key=lambda pair: float(np.linalg.norm(pair[0]) * np.linalg.norm(pair[1])))
 
 
-def _scaled(X: sparse.csr_array, codes: Array, basis: Array) -> tuple[Array, Array]:
+def _scaled(X: SparseRows, codes: FloatArray, basis: FloatArray) -> tuple[Array, Array]:
     """Topics of sum one; each document's code has the sum of its row."""
     totals = codes.sum(axis=1, keepdims=True)
     sums = np.asarray(X.sum(axis=1)).reshape(-1, 1)
@@ -242,7 +250,12 @@ def _scaled(X: sparse.csr_array, codes: Array, basis: Array) -> tuple[Array, Arr
 
 
 def coordinate_codes(
-    objective: Objective, codes: Array, basis: Array, *, repeats: int = 1, tolerance: float = 0.0
+    objective: Objective,
+    codes: FloatArray,
+    basis: FloatArray,
+    *,
+    repeats: int = 1,
+    tolerance: float = 0.0,
 ) -> int:
     """Update the codes in place, up to `repeats` times.
 
@@ -252,11 +265,9 @@ def coordinate_codes(
     """
     if objective.concave:
         return _repeated_codes(objective, codes, basis, repeats, tolerance)
-    rows, slopes, curvature = (
-        objective.rows,
-        objective.slopes(basis),
-        float(objective.curvatures(codes)),
-    )
+    rows = objective.rows
+    slopes = objective.slopes(basis)
+    curvature = float(objective.curvatures(codes))
     return int(
         descend_codes(
             rows.indptr,
@@ -273,7 +284,7 @@ def coordinate_codes(
 
 
 def _repeated_codes(
-    objective: Objective, codes: Array, basis: Array, repeats: int, tolerance: float
+    objective: Objective, codes: FloatArray, basis: FloatArray, repeats: int, tolerance: float
 ) -> int:
     for repeat in range(repeats):
         before = codes.copy()
@@ -284,14 +295,17 @@ def _repeated_codes(
     return repeats
 
 
-def coordinate_basis(objective: Objective, codes: Array, basis: Array) -> None:
+def coordinate_basis(objective: Objective, codes: FloatArray, basis: FloatArray) -> None:
     """Update the basis and the scales of the codes in place.
 
     A topic without terms starts again with all terms.
     """
-    columns, importance, masses = objective.columns, objective.importance, codes.sum(axis=0)
+    columns = objective.columns
+    importance = objective.importance
+    masses = codes.sum(axis=0)
     slopes = objective.alpha * masses if objective.penalty == "absolute" else np.zeros(len(masses))
-    curvatures, sums = np.sum(objective.curvatures(codes) * codes**2, axis=0), basis.sum(axis=0)
+    curvatures = np.sum(objective.curvatures(codes) * codes**2, axis=0)
+    sums = basis.sum(axis=0)
     descend_basis(
         columns.indptr,
         columns.indices,
@@ -310,9 +324,11 @@ def coordinate_basis(objective: Objective, codes: Array, basis: Array) -> None:
     basis /= np.maximum(basis.sum(axis=0), np.finfo(float).tiny)
 
 
-def multiplicative_codes(objective: Objective, codes: Array, basis: Array) -> None:
+def multiplicative_codes(objective: Objective, codes: FloatArray, basis: FloatArray) -> None:
     """Update the codes in place."""
-    rows, slopes, curvatures = objective.rows, objective.slopes(basis), objective.curvatures(codes)
+    rows = objective.rows
+    slopes = objective.slopes(basis)
+    curvatures = objective.curvatures(codes)
     if objective.concave:
         shares = np.empty_like(codes)
         gather_shares(rows.indptr, rows.indices, rows.data, codes, basis, shares)
@@ -322,9 +338,10 @@ def multiplicative_codes(objective: Objective, codes: Array, basis: Array) -> No
         update_codes(rows.indptr, rows.indices, rows.data, basis, slopes, float(curvatures), codes)
 
 
-def multiplicative_basis(objective: Objective, codes: Array, basis: Array) -> None:
+def multiplicative_basis(objective: Objective, codes: FloatArray, basis: FloatArray) -> None:
     """Update the basis and the scales of the codes in place."""
-    columns, shares = objective.columns, np.empty_like(basis)
+    columns = objective.columns
+    shares = np.empty_like(basis)
     gather_shares(columns.indptr, columns.indices, columns.data, basis, codes, shares)
     masses = codes.sum(axis=0)
     if objective.penalty == "absolute" or objective.alpha == 0.0:
@@ -339,9 +356,9 @@ def multiplicative_basis(objective: Objective, codes: Array, basis: Array) -> No
 
 
 def _balanced(
-    objective: Objective, shares: Array, masses: Array, strengths: Array
+    objective: Objective, shares: FloatArray, masses: FloatArray, strengths: Array
 ) -> tuple[Array, Array]:
-    """The roots S of S = sum_j C_ja / (w_j h_a + k_a S) by Newton's method, and the penalty's slopes k_a S.
+    """Find the roots S of S = sum_j C_ja / (w_j h_a + k_a S), and the slopes k_a S.
 
     S minus the sum is concave and increasing: after at most one step the iterates increase to the
     root.
@@ -357,28 +374,35 @@ def _balanced(
     return slopes, _sums(objective, shares, masses, slopes)[0]
 
 
-def _sums(objective: Objective, shares: Array, masses: Array, slopes: Array) -> tuple[Array, Array]:
-    totals, squares = np.empty(len(masses)), np.empty(len(masses))
+def _sums(
+    objective: Objective, shares: FloatArray, masses: FloatArray, slopes: FloatArray
+) -> tuple[Array, Array]:
+    totals = np.empty(len(masses))
+    squares = np.empty(len(masses))
     sum_quotients(shares, objective.importance, masses, slopes, totals, squares)
     return totals, squares
 
 
-def coordinate_update(objective: Objective, codes: Array, basis: Array) -> None:
+def coordinate_update(objective: Objective, codes: FloatArray, basis: FloatArray) -> None:
     """Update codes, then basis and scales of the codes, in place, one entry at a time."""
     coordinate_codes(objective, codes, basis)
     coordinate_basis(objective, codes, basis)
 
 
-def multiplicative_update(objective: Objective, codes: Array, basis: Array) -> None:
+def multiplicative_update(objective: Objective, codes: FloatArray, basis: FloatArray) -> None:
     """Update codes, then basis and scales of the codes, in place, by the bound."""
     multiplicative_codes(objective, codes, basis)
     multiplicative_basis(objective, codes, basis)
 
 
-def printed_update(objective: Objective, codes: Array, basis: Array) -> None:
-    """Rules 9, 10 and 11 of the paper, in place: W is renormalised without its codes, which may raise the objective."""
+def printed_update(objective: Objective, codes: FloatArray, basis: FloatArray) -> None:
+    """Apply rules 9, 10 and 11 of the paper in place; the objective may rise.
+
+    W is renormalised without its codes.
+    """
     multiplicative_codes(objective, codes, basis)
-    columns, shares = objective.columns, np.empty_like(basis)
+    columns = objective.columns
+    shares = np.empty_like(basis)
     gather_shares(columns.indptr, columns.indices, columns.data, basis, codes, shares)
     bottoms = objective.importance[:, np.newaxis] * codes.sum(axis=0)
     np.divide(shares, bottoms, out=basis, where=bottoms > 0)
@@ -396,17 +420,17 @@ UPDATES: dict[str, Callable[[Objective, Array, Array], None]] = {
 class Factorisation:
     """The result of `factorise`; `objectives` are those at the start and at every check."""
 
-    codes: Array
-    basis: Array
-    objectives: Array
+    codes: FloatArray
+    basis: FloatArray
+    objectives: FloatArray
     iterations: int
     converged: bool
 
 
 def factorise(
     objective: Objective,
-    codes: Array,
-    basis: Array,
+    codes: FloatArray,
+    basis: FloatArray,
     *,
     max_iter: int,
     tol: float,
@@ -419,10 +443,13 @@ def factorise(
     It stops when the objective changes by at most the share `tol` of its first value in
     `check_every` iterations.
     """
-    codes, basis = codes.copy(), basis * (objective.importance > 0)[:, np.newaxis]
+    codes = codes.copy()
+    basis = basis * (objective.importance > 0)[:, np.newaxis]
     basis /= np.maximum(basis.sum(axis=0), np.finfo(float).tiny)
     objectives = [objective.value(codes, basis)]
-    update, iteration, converged = UPDATES[solver], 0, False
+    update = UPDATES[solver]
+    iteration = 0
+    converged = False
     while iteration < max_iter and not converged:
         for _ in range(min(check_every, max_iter - iteration)):
             update(objective, codes, basis)

@@ -12,7 +12,7 @@ from bayesift.validation import check_terms
 
 
 def npmi_coherence(X: Any, components: Any, *, k: int = 10) -> Array:
-    """Mean normalised pointwise mutual information of the pairs among the k largest terms of each topic.
+    """Return mean normalised pointwise mutual information of each topic's k largest terms.
 
         npmi(u, v) = log(p(u, v) / (p(u) p(v))) / -log p(u, v)
 
@@ -22,7 +22,8 @@ def npmi_coherence(X: Any, components: Any, *, k: int = 10) -> Array:
 
     Examples
     --------
-    >>> npmi_coherence([[1, 1, 0], [1, 2, 0], [0, 0, 1]], [[0.5, 0.4, 0.1], [0.0, 0.4, 0.6]], k=2).round(6).tolist()
+    >>> npmi_coherence([[1, 1, 0], [1, 2, 0], [0, 0, 1]], [[0.5, 0.4, 0.1], [0.0, 0.4, 0.6]],
+    ...     k=2).round(6).tolist()
     [1.0, -1.0]
     """
     present = sparse.csc_array(check_terms(None, X) > 0, dtype=np.float64)
@@ -33,7 +34,8 @@ def npmi_coherence(X: Any, components: Any, *, k: int = 10) -> Array:
 def _topic_coherence(present: sparse.csc_array) -> float:
     joint = (present.T @ present).toarray() / present.shape[0]
     upper = np.triu_indices(len(joint), 1)
-    together, apart = joint[upper], np.outer(np.diag(joint), np.diag(joint))[upper]
+    together = joint[upper]
+    apart = np.outer(np.diag(joint), np.diag(joint))[upper]
     values = np.full(len(together), -1.0)
     values[together == 1] = 1.0
     met = (together > 0) & (together < 1)
@@ -41,4 +43,6 @@ def _topic_coherence(present: sparse.csc_array) -> float:
     return float(values.mean()) if len(values) else 0.0
 
 
-_WIDTH, _NAMES, _ROW = 190, 84, 16
+_WIDTH = 190
+_NAMES = 84
+_ROW = 16

@@ -35,7 +35,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, BoolArray, FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.models.baselines.neighbors import squared_distances
 from bayesift.state import StateMixin, expect_array, storable
@@ -61,7 +61,7 @@ class Pairs:
     same_share: float
 
 
-def draw_pairs(members: sparse.csr_array, n_pairs: int, random: np.random.RandomState) -> Pairs:
+def draw_pairs(members: SparseRows, n_pairs: int, random: np.random.RandomState) -> Pairs:
     """Draw half of the pairs from the same category, half from different ones.
 
     `members` is categories x documents.
@@ -73,7 +73,7 @@ def draw_pairs(members: sparse.csr_array, n_pairs: int, random: np.random.Random
     return Pairs(left, right, np.repeat([True, False], half), same_share)
 
 
-def _draw_same(members: sparse.csr_array, n_pairs: int, random: np.random.RandomState) -> Array:
+def _draw_same(members: SparseRows, n_pairs: int, random: np.random.RandomState) -> Array:
     sizes = np.diff(members.indptr)
     usable = members[np.flatnonzero(sizes > 1)]
     by_document = sparse.csr_array(usable.T)
@@ -85,22 +85,26 @@ def _draw_same(members: sparse.csr_array, n_pairs: int, random: np.random.Random
     categories = by_document.indices[
         by_document.indptr[documents] + _below(degrees[documents], random)
     ]
-    starts, last = usable.indptr[categories], usable.indptr[categories + 1] - 1
+    starts = usable.indptr[categories]
+    last = usable.indptr[categories + 1] - 1
     partners = usable.indices[starts + _below(last - starts, random)]
     # The index of the document itself stands for the last one, which is not drawn.
     return np.stack([documents, np.where(partners == documents, usable.indices[last], partners)])
 
 
 def _draw_different(
-    members: sparse.csr_array, n_pairs: int, random: np.random.RandomState
+    members: SparseRows, n_pairs: int, random: np.random.RandomState
 ) -> tuple[Array, float]:
     by_document = sparse.csr_array(members.T)
     candidates = np.flatnonzero(np.diff(by_document.indptr))
-    found, n_found, n_drawn = [], 0, 0
+    found = []
+    n_found = 0
+    n_drawn = 0
     while n_found < n_pairs:
         if n_drawn > _MOST_DRAWS * n_pairs:
             raise ValueError(
-                "hardly any two documents differ in category; there is nothing to learn similarity from"
+                "hardly any two documents differ in category; there is nothing to learn "
+                "similarity from"
             )
         pairs = random.choice(candidates, (2, n_pairs))
         pairs = pairs[:, pairs[0] != pairs[1]]
@@ -129,22 +133,22 @@ class AdditiveModel:
     """
 
     offset: float
-    weights: Array
-    factors: Array
-    variances: Array
+    weights: FloatArray
+    factors: FloatArray
+    variances: FloatArray
 
 
 def fit_additive(
-    codes: Array, left: Array, right: Array, same: Array, *, rounds: int = 1
+    codes: FloatArray, left: IntArray, right: IntArray, same: BoolArray, *, rounds: int = 1
 ) -> AdditiveModel:
-    """Fit `rounds` stages per topic on pairs of rows of `codes`, round by round in the order of columns."""
-    signs, columns = np.where(same, 1.0, -1.0), np.ascontiguousarray(codes.T)
-    scores, offset = np.zeros(len(left)), 0.0
-    weights, factors, variances = (
-        np.zeros(len(columns)),
-        np.zeros(len(columns)),
-        np.zeros((2, len(columns))),
-    )
+    """Fit `rounds` stages per topic on pairs of rows, in the order of columns."""
+    signs = np.where(same, 1.0, -1.0)
+    columns = np.ascontiguousarray(codes.T)
+    scores = np.zeros(len(left))
+    offset = 0.0
+    weights = np.zeros(len(columns))
+    factors = np.zeros(len(columns))
+    variances = np.zeros((2, len(columns)))
     for round_ in range(rounds):
         for m, column in enumerate(columns):
             squares = np.square(column[left] - column[right])
@@ -152,7 +156,8 @@ def fit_additive(
             intra, extra = _variances(squares, importance, same)
             if intra == extra:  # the topic is the same in all documents
                 continue
-            constant, slope = 0.5 * np.log(extra / intra), 0.5 * (1 / intra - 1 / extra)
+            constant = 0.5 * np.log(extra / intra)
+            slope = 0.5 * (1 / intra - 1 / extra)
             ratios = constant - slope * squares
             factor = best_factor(signs * ratios, importance)
             if round_ == 0:
@@ -167,13 +172,18 @@ def fit_additive(
     return AdditiveModel(float(offset), weights, factors, variances)
 
 
-def fit_naive_bayes(codes: Array, left: Array, right: Array, same: Array) -> AdditiveModel:
-    """All factors 1 and all pairs of weight 1: naive Bayes on topics (eq. 28), F being the log odds themselves.
+def fit_naive_bayes(
+    codes: FloatArray, left: IntArray, right: IntArray, same: BoolArray
+) -> AdditiveModel:
+    """Return factors and weights 1: naive Bayes on topics (eq. 28).
+
+    F is then the log odds themselves.
 
     As in `fit_additive`, a topic on which documents of one category differ more than others is left
     out.
     """
-    columns, everything = np.ascontiguousarray(codes.T), np.ones(len(left))
+    columns = np.ascontiguousarray(codes.T)
+    everything = np.ones(len(left))
     squares = (np.square(column[left] - column[right]) for column in columns)
     variances = np.array([_variances(square, everything, same) for square in squares]).T
     factors = (variances[0] < variances[1]).astype(np.float64)
@@ -184,12 +194,14 @@ def fit_naive_bayes(codes: Array, left: Array, right: Array, same: Array) -> Add
     )
 
 
-def best_factor(margins: Array, importance: Array) -> float:
-    """The a that minimises sum importance e^{-a margins}, by Newton's method from 0 with halved steps."""
-    factor, losses = 0.0, importance
+def best_factor(margins: FloatArray, importance: FloatArray) -> float:
+    """Find the a that minimises sum importance e^{-a margins}, by Newton's method."""
+    factor = 0.0
+    losses = importance
     total = float(losses.sum())
     for _ in range(_NEWTON_STEPS):
-        gain, curvature = float(losses @ margins), float(losses @ margins**2)
+        gain = float(losses @ margins)
+        curvature = float(losses @ margins**2)
         if curvature <= 0.0:
             break
         step = gain / curvature
@@ -200,13 +212,15 @@ def best_factor(margins: Array, importance: Array) -> float:
             if new_total <= total or abs(step) <= _TOLERANCE:
                 break
             step *= 0.5
-        factor, losses, total = factor + step, new_losses, new_total
+        factor = factor + step
+        losses = new_losses
+        total = new_total
         if abs(step) <= _TOLERANCE * max(1.0, abs(factor)):
             break
     return factor
 
 
-def _variances(squares: Array, importance: Array, same: Array) -> tuple[float, float]:
+def _variances(squares: FloatArray, importance: FloatArray, same: Array) -> tuple[float, float]:
     least = _LEAST_VARIANCE * float(squares.mean())
     intra, extra = (
         float(np.average(squares[part], weights=importance[part])) for part in (same, ~same)
@@ -214,7 +228,7 @@ def _variances(squares: Array, importance: Array, same: Array) -> tuple[float, f
     return max(intra, least), max(extra, least)
 
 
-_LOOSE = 1e4  # C of the line: keeps it finite where pairs are separable
+_LINE_COST = 1e4  # C of the line: keeps it finite where pairs are separable
 
 
 @storable("topic-similarity")
@@ -290,7 +304,7 @@ class TopicSimilarity(StateMixin, BaseEstimator):
 
     @classmethod
     def paper(cls, **parameters: Any) -> Self:
-        """The paper's own form: differences of the codes, one stage per topic, P = 1 / (1 + e^{-2F}).
+        """Return the paper's own form: differences of codes, one stage per topic.
 
         Examples
         --------
@@ -320,14 +334,18 @@ class TopicSimilarity(StateMixin, BaseEstimator):
             model = fit_additive(unit, pairs.left, pairs.right, pairs.same, rounds=self.n_rounds)
         else:
             model = fit_naive_bayes(unit, pairs.left, pairs.right, pairs.same)
-        self.offset_, self.weights_ = model.offset, model.weights
-        self.factors_, self.variances_ = model.factors, model.variances
+        self.offset_ = model.offset
+        self.weights_ = model.weights
+        self.factors_ = model.factors
+        self.variances_ = model.variances
         self.same_share_ = pairs.same_share
-        self.slope_, self.shift_ = 2.0 if self.method == "additive" else 1.0, 0.0
+        self.slope_ = 2.0 if self.method == "additive" else 1.0
+        self.shift_ = 0.0
         if self.calibrated:
             scores = model.offset - np.square(unit[pairs.left] - unit[pairs.right]) @ model.weights
-            line = LogisticRegression(C=_LOOSE).fit(scores[:, np.newaxis], pairs.same)
-            self.slope_, self.shift_ = max(float(line.coef_[0, 0]), 0.0), float(line.intercept_[0])
+            line = LogisticRegression(C=_LINE_COST).fit(scores[:, np.newaxis], pairs.same)
+            self.slope_ = max(float(line.coef_[0, 0]), 0.0)
+            self.shift_ = float(line.intercept_[0])
         return self
 
     def log_odds(self, codes: Any, others: Any, *, prior: float = 0.5) -> Array:
@@ -350,13 +368,11 @@ class TopicSimilarity(StateMixin, BaseEstimator):
         unit = self._unit(codes)
         if unit.shape[1] != len(self.weights_):
             raise ValueError(f"codes of {unit.shape[1]} topics, fitted with {len(self.weights_)}")
-        points: Array = unit * np.sqrt(self.weights_)
-        return points
+        return unit * np.sqrt(self.weights_)
 
-    def log_odds_at(self, distances: Array, *, prior: float = 0.5) -> Array:
+    def log_odds_at(self, distances: FloatArray, *, prior: float = 0.5) -> Array:
         """Log odds at squared distances of points."""
-        odds: Array = self.slope_ * (self.offset_ - distances) + self.shift_ + float(logit(prior))
-        return odds
+        return self.slope_ * (self.offset_ - distances) + self.shift_ + float(logit(prior))
 
     def _post_load(self) -> None:
         n_topics = len(expect_array(self.weights_, "weights_", np.float64, (None,)))
@@ -410,7 +426,7 @@ def more_like_this(
     top: int = 10,
     n_reasons: int = 3,
 ) -> list[RankedDocument]:
-    """The documents of a collection that resemble the liked ones and not the disliked ones.
+    """Find the documents that resemble the liked ones and not the disliked ones.
 
     The similarity is a sum over topics, so its means are too: a score is exactly the sum of what
     its topics add and the collection's mean score. Documents that a person has judged, `liked` and
@@ -419,7 +435,8 @@ def more_like_this(
     Examples
     --------
     >>> codes = np.array([[3, 0.1], [2, 0.2], [1, 0.1], [0.2, 4], [0.1, 3]])
-    >>> similarity = TopicSimilarity(n_pairs=100).fit(codes, ["grain", "grain", "grain", "crude", "crude"])
+    >>> similarity = TopicSimilarity(n_pairs=100).fit(codes,
+    ...     ["grain", "grain", "grain", "crude", "crude"])
     >>> best = more_like_this(similarity, codes, liked=[0], disliked=[3], top=1)[0]
     >>> best.document, best.reasons[0].contribution > 0
     (1, True)
@@ -446,9 +463,9 @@ def more_like_this(
 
 
 def _parts(
-    similarity: TopicSimilarity, points: Array, liked: Sequence[int], disliked: Sequence[int]
+    similarity: TopicSimilarity, points: FloatArray, liked: Sequence[int], disliked: Sequence[int]
 ) -> Array:
-    """What each topic adds to each document's score, documents x topics: mean squares by the moments of the judged."""
+    """Return what each topic adds to each document's score, documents x topics."""
     parts = _mean_squares(points, points[list(liked)])
     if len(disliked):
         parts -= _mean_squares(points, points[list(disliked)])
@@ -456,9 +473,9 @@ def _parts(
     return parts
 
 
-def _mean_squares(points: Array, judged: Array) -> Array:
-    """The mean of (p - j)^2 over the judged, by topic."""
-    squares: Array = np.square(points - judged.mean(axis=0)) + judged.var(axis=0)
+def _mean_squares(points: FloatArray, judged: Array) -> Array:
+    """Return the mean of (p - j)^2 over the judged, by topic."""
+    squares: FloatArray = np.square(points - judged.mean(axis=0)) + judged.var(axis=0)
     return squares
 
 

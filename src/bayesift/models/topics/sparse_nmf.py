@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.models.topics.factorisation import (
     STARTS,
@@ -149,7 +149,7 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return self
 
     def transform(self, X: Any) -> Array:
-        """The code of each document, documents x topics.
+        """Return the code of each document, documents x topics.
 
         Terms that were never seen before say nothing.
         """
@@ -164,13 +164,12 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return codes
 
     def inverse_transform(self, codes: Any) -> Array:
-        """The documents that codes describe, documents x terms; dense."""
+        """Return the documents that codes describe, documents x terms; dense."""
         check_is_fitted(self)
-        documents: Array = np.asarray(codes) @ self.components_
-        return documents
+        return np.asarray(codes) @ self.components_
 
-    def objective(self, X: Any, codes: Array) -> float:
-        """The objective at these codes and the topics found.
+    def objective(self, X: Any, codes: FloatArray) -> float:
+        """Return the objective at these codes and the topics found.
 
         Its divergence alone with `alpha=0`.
         """
@@ -182,7 +181,9 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         )
 
     def relevance(self, weight: float = 0.6) -> Array:
-        """How well each term stands for each topic, topics x terms: log p(t | a) - (1 - weight) log p(t).
+        """Return how well terms stand for topics: log p(t | a) - (1 - weight) log p(t).
+
+        Topics x terms.
 
         p(t) is the mean over topics. A weight of 1 ranks terms by their share of the topic, 0 by
         how much larger it is than elsewhere; what readers understood best lay near 0.6 (Sievert &
@@ -199,17 +200,16 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return scores
 
     def topic_terms(self, k: int = 10, *, relevance: float = 0.6) -> Array:
-        """The columns of the k most relevant terms of each topic, topics x k.
+        """Return the columns of the k most relevant terms of each topic, topics x k.
 
         `relevance` as its weight there.
         """
-        columns: Array = np.argsort(-self.relevance(relevance), axis=1, kind="stable")[:, :k]
-        return columns
+        return np.argsort(-self.relevance(relevance), axis=1, kind="stable")[:, :k]
 
     def topic_words(
         self, names: Sequence[str] | Array | None = None, k: int = 10, *, relevance: float = 0.6
     ) -> list[list[str]]:
-        """The k most relevant terms of each topic, most relevant first.
+        """Return the k most relevant terms of each topic, most relevant first.
 
         `names` are the terms in the order of columns; those X came with, or numbers, without.
         """
@@ -220,8 +220,10 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             raise ValueError(f"{len(names)} names for {self.n_features_in_} terms")
         return [[str(names[j]) for j in row] for row in self.topic_terms(k, relevance=relevance)]
 
-    def shares(self, X: Any, codes: Array) -> sparse.csr_array:
-        """How much of each topic's code every term of one document (X is 1 x terms) brings, topics x terms.
+    def shares(self, X: Any, codes: FloatArray) -> SparseRows:
+        """Return how much of each topic's code every term of one document brings.
+
+        X is 1 x terms; the result is topics x terms.
 
         At the best code, the parts of a topic add up to its code:
         H_a (b_a + 2 alpha H_a) = sum_j w_j V_j W_aj H_a / (HW)_j.
@@ -288,7 +290,7 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
 
 def encoder_for_categories(given: SparseNMF | None) -> SparseNMF:
-    """An unfitted copy of the encoder given.
+    """Return an unfitted copy of the encoder given.
 
     Without one the paper's, whose codes tell categories apart.
     """

@@ -1,20 +1,19 @@
 """Every local solver by name, all for the same posterior; threads share one matrix.
 
-`tol` of `SparseBayesClassifier` is the `tolerance` of a `LinearProblem`. A `Solution` is converged where
-this holds:
+`tol` of `SparseBayesClassifier` is the `tolerance` of a `LinearProblem`. A `Solution` is converged
+where this holds:
 
-    prior, solver                            converged when
-    ---------------------------------------
-    ------------------------------------------------------------------- Gaussian: dual, newton,
-    lbfgs            the gradient bounds what is left to gain by tol^2 of the objective Gaussian,
-    softmax: newton, lbfgs,        the gradient is at most tol of its size at the prior's mode
-    variational-mode Laplace, or sign constraints:            the largest violation of the
-    optimality conditions is at most tol of coordinate (softmax too)                 the prior's
-    smallest rate (of 1 under a Gaussian prior) em, ecm (softmax too)                    the last
-    change of the weights is at most tol / 100 of the largest ard
-      the same of the prior's standard deviations variational (softmax too),               the last
-      relative change of the bound's parameters is at most tol / 10
+    prior, solver                      converged when
+    ---------------------------------  -----------------------------------------------------------
+    Gaussian: dual, newton, lbfgs      the gradient leaves at most tol^2 of the objective to gain
+    Gaussian, softmax: newton, lbfgs,  the gradient is at most tol of its size at the prior's mode
     variational-mode
+    Laplace, or sign constraints:      the largest violation of the optimality conditions is at
+    coordinate (softmax too)           most tol of the prior's smallest rate (of 1 if Gaussian)
+    em, ecm (softmax too)              the last change is at most tol / 100 of the largest weight
+    ard                                the same of the prior's standard deviations
+    variational (softmax too),         the last relative change of the bound's parameters is at
+    variational-mode                   most tol / 10
 
 A solver that stops for another reason (max_iter, no step length that decreases the objective) says
 so, and the classifier warns.
@@ -56,12 +55,12 @@ _SUB_VECTOR = 100
 
 
 class Workers(Protocol):
-    """Solves in other processes, in place of the threads of this one."""
+    """A solver in other processes instead of the threads of this one."""
 
     def solve(
         self, problem: LinearProblem, solver: str, tasks: list[tuple[list[int], Starts]]
     ) -> Iterable[list[Solution]]:
-        """The solutions of each task, categories and their starts, in order.
+        """Solve each task, categories and their starts, in order.
 
         A task is `solve_some`.
         """
@@ -103,7 +102,7 @@ _BLOCKS = ("dual", "newton")
 
 
 def choose_solver(name: str, problem: LinearProblem) -> str:
-    """The name of the solver, checked; "auto" is the quickest that can solve the problem."""
+    """Check the name of the solver; "auto" is the quickest that can solve the problem."""
     prior = problem.prior
     constrained = bool(np.any(prior.sign))
     if problem.coupled:
@@ -142,7 +141,9 @@ def _choose_softmax_solver(name: str, problem: LinearProblem) -> str:
 
 
 def _chunks(order: Array, size: int) -> list[Array]:
-    """Blocks of categories: eights and fours, which solvers fill up, few of them and an even number for two threads.
+    """Deal categories into blocks of eight and four, which solvers fill up.
+
+    There are few, and an even number for two threads.
 
     They do not depend on the number of threads, nor does the result. The first, which take longest,
     are in fours. Four are a block of their own, fewer go alone.
@@ -161,12 +162,12 @@ def _chunks(order: Array, size: int) -> list[Array]:
 def solve_some(
     problem: LinearProblem, solver: str, categories: list[int], starts: Starts
 ) -> list[Solution]:
-    """The solutions of a few categories, by the solver that `choose_solver` named."""
+    """Solve a few categories by the solver that `choose_solver` named."""
     return [solution.compacted() for solution in SOLVERS[solver](problem, categories, starts)]
 
 
 def solve_softmax(problem: LinearProblem, solver: str, starts: Starts) -> list[Solution]:
-    """The mode of all classes together, one `Solution` per class.
+    """Find the mode of all classes together, one `Solution` per class.
 
     Their objective is that of all.
     """
@@ -191,7 +192,7 @@ def solve_all(
     categories: Sequence[int] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> list[Solution]:
-    """The solutions of all categories, or of those named, by threads or by workers in their place.
+    """Solve all categories, or those named, by threads or by other workers.
 
     `starts` has a start per category, or None; `progress` is called with the number of categories
     that are done.
@@ -230,7 +231,9 @@ def solve_path(
     categories: Sequence[int] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> list[list[Solution]]:
-    """`solve_all` under several priors, all else the same, from the strongest on: one list of solutions per prior.
+    """Solve as `solve_all` under several priors, from the strongest on.
+
+    There is one list of solutions per prior.
 
     Coordinate descent takes one category along all of them, so that what it knows of its documents
     stays in memory.

@@ -23,7 +23,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.dual import DualArrays, DualDocuments, best_intercepts, visit
 from bayesift.kernels.entries import entries_of
 from bayesift.kernels.products import times, transposed_times
@@ -43,23 +43,29 @@ _WIDTHS = {
 }  # as many categories are filled up to a block; fewer go one by one
 _FULL_ROUNDS = 40  # at most; then Newton
 _SHORT_ROUNDS = 6  # after each full one, at most
-_MOVING = 2.0  # times the mean change: documents of short rounds, whose rows lie apart and take twice as long each
-_CHUNK, _CHUNKS = (
+# Times the mean change: documents of short rounds, whose rows lie apart and take twice as long.
+_MOVING_FACTOR = 2.0
+_CHUNK_DOCUMENTS, _FEWEST_CHUNKS = (
     64,
     1024,
 )  # documents that stay together in a random order, at most; chunks, at least
-_ANCHORED = (
+_ANCHORED_VARIANCE = (
     1 / 32
 )  # the variance of the intercept about its anchor, in that of the score of a document
-_NEGLIGIBLE = 0.01  # of the mean squared change of the dual variables: what changes less waits for a later round
-_GRADIENT = 2.0  # an estimate of the ratio of the gradient and the change of the dual variables
-_LEFT = 0.2  # an estimate of the share of the loss without terms that is left at the mode
+# Share of the mean squared change of dual variables: what changes less waits for later.
+_NEGLIGIBLE_SHARE = 0.01
+_GRADIENT_RATIO = (
+    2.0  # an estimate of the ratio of the gradient and the change of the dual variables
+)
+_LOSS_LEFT_SHARE = (
+    0.2  # an estimate of the share of the loss without terms that is left at the mode
+)
 
 
 def solve_by_dual(
     problem: LinearProblem, categories: list[int], starts: list[Solution | None]
 ) -> list[Solution]:
-    """The modes of a block of categories."""
+    """Find the modes of a block of categories."""
     if np.any(problem.prior.sign):
         raise ValueError(
             "dual coordinate ascent takes no sign constraints; use solver='coordinate'"
@@ -74,7 +80,7 @@ def solve_by_dual(
 def _solve_block(
     problem: LinearProblem, categories: list[int], starts: list[Solution | None]
 ) -> list[Solution]:
-    """The modes of categories that share terms and precisions."""
+    """Find the modes of categories that share terms and precisions."""
     block = _DualBlock(problem, categories)
     if any(start is not None for start in starts):
         block.start_from(starts)
@@ -88,7 +94,7 @@ def _solve_block(
 
 
 def _finish(problem: LinearProblem, categories: list[int], block: _DualBlock) -> list[Solution]:
-    """The modes found; those not yet found by Newton's method from where the block stopped."""
+    """Return the modes found, and find the others by Newton's method from there."""
     found = [block.solution(place) for place in range(len(categories))]
     late = [place for place, solution in enumerate(found) if not solution.converged]
     left = problem.max_iter - block.rounds
@@ -106,22 +112,26 @@ def _finish(problem: LinearProblem, categories: list[int], block: _DualBlock) ->
 
 
 class _DualBlock:
-    """Weights about their modes, dual variables and margins of categories (columns) that share terms and precisions.
+    """Weights about their modes, dual variables and margins of a block of categories.
+
+    The categories (columns) share terms and precisions.
 
     Weights are in units of `scale`, and there have the prior variance `variance`.
     """
 
     def __init__(self, problem: LinearProblem, categories: list[int]) -> None:
         self.problem = problem
-        self.terms, penalty = problem.terms_of(categories[0]), problem.penalty(categories[0])
-        precisions, shared = (
-            penalty[1, self.terms],
-            problem.terms is None and shares_scale(problem.prior),
-        )
-        self.scale, self.variance = 1.0 / np.sqrt(precisions), 1.0
+        self.terms = problem.terms_of(categories[0])
+        penalty = problem.penalty(categories[0])
+        precisions = penalty[1, self.terms]
+        shared = problem.terms is None and shares_scale(problem.prior)
+        self.scale = 1.0 / np.sqrt(precisions)
+        self.variance = 1.0
         if problem.terms is None and len(precisions) and np.all(precisions == precisions[0]):
-            self.scale, self.variance = np.ones(len(precisions)), float(1.0 / precisions[0])
-            self.rows, squares = problem.rows, self.variance * problem.lengths
+            self.scale = np.ones(len(precisions))
+            self.variance = float(1.0 / precisions[0])
+            self.rows = problem.rows
+            squares = self.variance * problem.lengths
         elif shared:
             self.rows, squares = problem.scaled
         else:
@@ -130,35 +140,35 @@ class _DualBlock:
             )
         self.size = squares.mean()
         self.free, self.precision, self.centre = problem.intercept
-        self.loose = _ANCHORED * max(self.size, 1e-3)
+        self.loose = _ANCHORED_VARIANCE * max(self.size, 1e-3)
         self.spread = self.free / (self.precision + 1.0 / self.loose)
         self.reach = squares + self.spread
         width = _WIDTHS[len(categories)] if len(categories) > 1 else 1
-        self.signs, self.importance = (
-            np.ones((len(squares), width)),
-            np.zeros((len(squares), width)),
-        )
+        self.signs = np.ones((len(squares), width))
+        self.importance = np.zeros((len(squares), width))
         for place, c in enumerate(categories):
-            self.signs[:, place], self.importance[:, place] = (
-                problem.signs(c),
-                problem.importance_of(c),
-            )
+            self.signs[:, place] = problem.signs(c)
+            self.importance[:, place] = problem.importance_of(c)
         self.counts = self.signs * self.importance
-        self.modes, self.offsets = np.zeros((len(self.terms), width)), np.zeros(self.signs.shape)
+        self.modes = np.zeros((len(self.terms), width))
+        self.offsets = np.zeros(self.signs.shape)
         for place, c in enumerate(categories):
             self.modes[:, place] = problem.mode(c)[self.terms]
         if self.modes.any():
             self.offsets[:] = self.rows @ (self.modes / self.scale[:, np.newaxis])
         self.weights = np.zeros((len(self.terms), width))
-        self.duals, self.moves = np.zeros(self.signs.shape), np.zeros(self.signs.shape)
+        self.duals = np.zeros(self.signs.shape)
+        self.moves = np.zeros(self.signs.shape)
         cold = np.append(problem.start_intercepts[categories], np.zeros(width - len(categories)))
         self.intercepts = cold.copy() if self.free else np.full(width, self.centre)
         self.anchors = self._anchors()
-        self.loss = -_LEFT * np.sum(
+        self.loss = -_LOSS_LEFT_SHARE * np.sum(
             self.importance * self._likelihoods(self.offsets, cold)[0], axis=0
         )
-        self.ratio, self.least = np.full(width, _GRADIENT**2), np.zeros(width)
-        self.done, self.rounds = np.arange(width) >= len(categories), 0
+        self.ratio = np.full(width, _GRADIENT_RATIO**2)
+        self.least = np.zeros(width)
+        self.done = np.arange(width) >= len(categories)
+        self.rounds = 0
         self.generator = np.random.default_rng(0)
         self.found: list[tuple[Array, float] | None] = [None] * width
         self.progress: list[float] = []
@@ -188,26 +198,28 @@ class _DualBlock:
         self.anchors = self._anchors()
 
     def _anchors(self) -> Array:
-        """The anchors at which the intercepts are best for the dual variables, if these are kept."""
+        """Return the anchors at which the intercepts are best for the dual variables."""
         sums = np.sum(self.signs * self.duals, axis=0) + self.precision * self.centre
         anchors: Array = self.loose * ((self.precision + 1.0 / self.loose) * self.intercepts - sums)
         return anchors
 
     def go_round(self) -> None:
-        """Visit all documents, then again and again those that move most, until they move no more than the rest."""
+        """Visit all documents, then those that move most until they move as the rest."""
         self._visit(np.arange(len(self.signs), dtype=np.int32))
-        self.least = _NEGLIGIBLE * self.moves.mean(axis=0)
+        self.least = _NEGLIGIBLE_SHARE * self.moves.mean(axis=0)
         moved = self.spread / self.loose * (self.intercepts - self.anchors)
-        self.anchors, self.intercepts = self.intercepts, self.intercepts + moved
+        self.anchors = self.intercepts
+        self.intercepts = self.intercepts + moved
         totals = np.where(self.done, np.inf, self.moves.sum(axis=0) + 1e-300)
         shares = np.sum(self.moves / totals, axis=1)
-        few = shares > _MOVING * shares.mean()
-        moving, rest = np.flatnonzero(few).astype(np.int32), shares[~few].sum()
+        few = shares > _MOVING_FACTOR * shares.mean()
+        moving = np.flatnonzero(few).astype(np.int32)
+        rest = shares[~few].sum()
         for _ in range(_SHORT_ROUNDS):
             self._visit(moving)
             if np.sum(self.moves[moving] / totals) <= rest:
                 break
-        self.least = _NEGLIGIBLE * self.moves.mean(axis=0)
+        self.least = _NEGLIGIBLE_SHARE * self.moves.mean(axis=0)
         self.rounds += 1
         goal = self.problem.small_gradient(self.loss)
         self.progress.append(float(np.max(np.where(self.done, 0.0, self._estimate() / goal))))
@@ -220,16 +232,21 @@ class _DualBlock:
         """Whether the rounds will not suffice at this pace."""
         if len(self.progress) < 8 or self.seems_done():
             return False
-        now, before = self.progress[-1], self.progress[-5]
+        now = self.progress[-1]
+        before = self.progress[-5]
         pace = np.log(before / now) / 4.0
         return bool(len(self.progress) >= _FULL_ROUNDS or np.log(now) > pace * _FULL_ROUNDS)
 
     def judge(self) -> None:
-        """Move intercepts to their best values, and keep the weights of categories that are done."""
-        problem, scores, best = self.problem, self._scores(), self.intercepts.copy()
-        link, parameters = problem.link, problem.link.parameters
+        """Move intercepts to their best values, and keep weights of categories that are done."""
+        problem = self.problem
+        scores = self._scores()
+        best = self.intercepts.copy()
+        link = problem.link
+        parameters = problem.link.parameters
         if self.free:
-            precision, centre = self.precision, self.centre
+            precision = self.precision
+            centre = self.centre
             best_intercepts(link.code, parameters, self.counts, scores, precision, centre, best)
         logarithms, derivatives, curvatures = self._likelihoods(scores, best)
         residuals = self.importance * self.signs * derivatives
@@ -262,7 +279,7 @@ class _DualBlock:
             self.intercepts = best
 
     def solution(self, place: int) -> Solution:
-        """What was found for one category when it was judged last."""
+        """Return what was found for one category when it was judged last."""
         kept = self.found[place]
         assert kept is not None
         coefficients = np.zeros(self.problem.n_terms)
@@ -273,7 +290,7 @@ class _DualBlock:
     def _visit(self, documents: Array) -> None:
         """Visit documents in a random order of small chunks."""
         link = self.problem.link
-        size = min(_CHUNK, max(1, len(documents) // _CHUNKS))
+        size = min(_CHUNK_DOCUMENTS, max(1, len(documents) // _FEWEST_CHUNKS))
         whole = len(documents) - len(documents) % size
         chunks = self.generator.permutation(documents[:whole].reshape(-1, size))
         order = np.concatenate([chunks.ravel(), documents[whole:]])
@@ -284,21 +301,23 @@ class _DualBlock:
         visit(given, order, link.code, link.parameters, *variances, self.least, model)
 
     def _estimate(self) -> Array:
-        """An estimate of the squared gradient."""
+        """Estimate the squared gradient."""
         estimate: Array = self.ratio * self.size * self.moves.sum(axis=0)
         return estimate
 
-    def _scores(self) -> Array:
+    def _scores(self) -> FloatArray:
         """Scores without intercepts."""
         scores = np.empty(self.signs.shape)
         times(self.rows.indptr, self.rows.indices, self.rows.data, self.weights, scores)
         scores += self.offsets
         return scores
 
-    def _back(self, values: Array) -> Array:
+    def _back(self, values: FloatArray) -> Array:
         out = np.empty(self.weights.shape)
         transposed_times(self.rows.indptr, self.rows.indices, self.rows.data, values, out)
         return out
 
-    def _likelihoods(self, scores: Array, intercepts: Array) -> tuple[Array, Array, Array]:
+    def _likelihoods(
+        self, scores: FloatArray, intercepts: FloatArray
+    ) -> tuple[Array, Array, Array]:
         return log_likelihoods(self.problem.link, self.signs * (scores + intercepts))

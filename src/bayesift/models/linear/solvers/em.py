@@ -16,13 +16,15 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg, sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.priors import row_of
 from bayesift.models.linear.problem import LinearProblem, Solution
 
-_ZERO = 1e-8  # relative to the largest weight; below it a weight is on its way to 0
-_PRECISION = 1e-2  # change of the weights at which to stop, as a share of the tolerance
+_NEGLIGIBLE_WEIGHT_SHARE = (
+    1e-8  # relative to the largest weight; below it a weight is on its way to 0
+)
+_STOPPING_SHARE = 1e-2  # change of the weights at which to stop, as a share of the tolerance
 
 
 def solve_by_em(
@@ -32,7 +34,7 @@ def solve_by_em(
     *,
     block: int | None = None,
 ) -> Solution:
-    """The mode of one category's weights, or a local one under the Jeffreys prior."""
+    """Find the mode of one category's weights, or a local one under the Jeffreys prior."""
     if np.any(problem.prior.sign):
         raise ValueError("EM takes no sign constraints; use solver='coordinate'")
     terms = problem.terms_of(category)
@@ -45,7 +47,8 @@ def solve_by_em(
         np.arange(len(terms)), max(1, -(-len(terms) // (block or max(1, len(terms)))))
     )
     grams = [design.gram(places) for places in blocks]
-    trace, converged = [], False
+    trace = []
+    converged = False
     for _ in range(problem.max_iter):
         before = np.append(distance, intercept)
         for places, gram in zip(blocks, grams, strict=True):
@@ -54,23 +57,21 @@ def solve_by_em(
             distance[places], intercept = design.step(
                 places, gram, spread, distance[places], intercept, residuals
             )
-        change, largest = (
-            np.abs(np.append(distance, intercept) - before).max(),
-            np.abs(distance).max(initial=1.0),
-        )
+        change = np.abs(np.append(distance, intercept) - before).max()
+        largest = np.abs(distance).max(initial=1.0)
         coefficients = np.zeros(problem.n_terms)
         coefficients[terms] = mode + distance
         trace.append(problem.objective(category, coefficients, intercept))
-        if change <= _PRECISION * problem.tolerance * largest:
+        if change <= _STOPPING_SHARE * problem.tolerance * largest:
             converged = True
             break
-    distance[np.abs(distance) < _ZERO * np.abs(distance).max(initial=0.0)] = 0.0
+    distance[np.abs(distance) < _NEGLIGIBLE_WEIGHT_SHARE * np.abs(distance).max(initial=0.0)] = 0.0
     coefficients = problem.mode(category) * 0.0
     coefficients[terms] = mode + distance
     return Solution(coefficients, float(intercept), np.array(trace), len(trace), converged)
 
 
-def _spread(problem: LinearProblem, category: int, terms: Array, distance: Array) -> Array:
+def _spread(problem: LinearProblem, category: int, terms: IntArray, distance: FloatArray) -> Array:
     whole = np.zeros(problem.n_terms)
     whole[terms] = distance
     return problem.prior.spread(whole, category)[terms]
@@ -82,12 +83,14 @@ class _LeastSquares:
     The intercept comes last.
     """
 
-    def __init__(self, problem: LinearProblem, category: int, terms: Array) -> None:
-        self.link, self.bound = problem.link, problem.link.curvature_bound
+    def __init__(self, problem: LinearProblem, category: int, terms: IntArray) -> None:
+        self.link = problem.link
+        self.bound = problem.link.curvature_bound
         self.columns = (
             problem.columns if len(terms) == problem.n_terms else problem.columns[:, terms]
         )
-        self.signs, self.importance = problem.signs(category), problem.importance_of(category)
+        self.signs = problem.signs(category)
+        self.importance = problem.importance_of(category)
         self.free, self.precision, self.centre = problem.intercept
 
     def gram(self, places: Array) -> Array:
@@ -100,21 +103,21 @@ class _LeastSquares:
         )
         return self.bound * whole
 
-    def residuals(self, weights: Array, intercept: float) -> Array:
-        """The derivative of the log-likelihood for each score."""
+    def residuals(self, weights: FloatArray, intercept: float) -> FloatArray:
+        """Return the derivative of the log-likelihood for each score."""
         margins = self.signs * (self.columns @ weights + intercept)
         return self.importance * self.signs * log_likelihoods(self.link, margins)[1]
 
     def step(
         self,
         places: Array,
-        gram: Array,
-        spread: Array,
-        distance: Array,
+        gram: FloatArray,
+        spread: FloatArray,
+        distance: FloatArray,
         intercept: float,
-        residuals: Array,
+        residuals: FloatArray,
     ) -> tuple[Array, float]:
-        """The M-step of one block."""
+        """Make the M-step of one block."""
         now = np.append(distance, intercept)
         target = gram @ now + np.append(self.columns[:, places].T @ residuals, residuals.sum())
         target[-1] += self.precision * self.centre
@@ -134,6 +137,7 @@ class _LeastSquares:
         )
         gram[np.diag_indices_from(gram)] += 1.0
         if not self.free:
-            gram, target = gram[:-1, :-1], target[:-1]
+            gram = gram[:-1, :-1]
+            target = target[:-1]
         found = linalg.solve(gram, target, assume_a="pos")
         return found[:n_terms], float(found[-1]) if self.free else self.centre

@@ -1,4 +1,6 @@
-"""The line search of all solvers in Python: backtracking until Armijo's condition holds, for many models at once.
+"""The line search of all solvers: backtracking until Armijo's condition holds.
+
+It works for many models at once.
 
     f(w + t d) <= f(w) + 1e-4 t f'(w; d)
 
@@ -16,9 +18,10 @@ import numpy as np
 from bayesift.arrays import Array
 
 SHORTEST = 2.0**-39
-_SUFFICIENT = 1e-4  # of the decrease to first order
-_ROUNDING = 1e-14  # of the objective
-_MOST_SHORTENED, _LEAST_SHORTENED = 0.1, 0.5
+_SUFFICIENT_SHARE = 1e-4  # of the decrease to first order
+_ROUNDING_SHARE = 1e-14  # of the objective
+_MOST_SHORTENED = 0.1
+_LEAST_SHORTENED = 0.5
 
 Places = Array
 
@@ -38,7 +41,7 @@ def backtrack(
     accept: Callable[[Places, Array], None] | None = None,
     interpolate: bool = False,
     shortest: float = SHORTEST,
-    rounding: float = _ROUNDING,
+    rounding: float = _ROUNDING_SHARE,
 ) -> StepLengths:
     """Step lengths of several models, each the first that lowers its objective enough.
 
@@ -55,15 +58,16 @@ def backtrack(
     shortest : a model for which no step of this length or more will do gets none
     rounding : the share of the objective by which it may rise
     """
-    lengths, accepted, places = (
-        np.ones(len(start)),
-        np.zeros(len(start), dtype=bool),
-        np.arange(len(start)),
-    )
+    lengths = np.ones(len(start))
+    accepted = np.zeros(len(start), dtype=bool)
+    places = np.arange(len(start))
     while len(places):
         here = lengths[places]
-        values, change = evaluate(places, here), expected(places, here)
-        good = values <= start[places] + _SUFFICIENT * change + rounding * np.abs(start[places])
+        values = evaluate(places, here)
+        change = expected(places, here)
+        good = values <= start[places] + _SUFFICIENT_SHARE * change + rounding * np.abs(
+            start[places]
+        )
         accepted[places] = good
         if accept is not None:
             accept(places, good)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.linear import L2, LOWER, MODE, UPPER
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.priors import penalty_rows
@@ -32,7 +32,8 @@ class _NewtonBlock:
     def __init__(
         self, problem: LinearProblem, categories: list[int], starts: list[Solution | None]
     ) -> None:
-        self.design, self.link = problem.design, problem.link
+        self.design = problem.design
+        self.link = problem.link
         self.signs = np.stack([problem.signs(c) for c in categories], axis=1)
         self.importance = np.stack([problem.importance_of(c) for c in categories], axis=1)
         penalties = [penalty_rows(problem.prior, c, problem.n_terms) for c in categories]
@@ -52,37 +53,37 @@ class _NewtonBlock:
                 self.weights[:, place] = np.append(start.coefficients, start.intercept)
         self.weights[:-1][self.used[:-1] == 0] = 0.0
 
-    def scores(self, weights: Array) -> Array:
+    def scores(self, weights: FloatArray) -> FloatArray:
         """X weights + intercept, documents x categories."""
         out = np.empty(self.signs.shape)
         self.design.times(weights, out)
         out += weights[-1]
         return out
 
-    def back(self, values: Array) -> Array:
-        """The transposed product, with the sum of the values last."""
+    def back(self, values: FloatArray) -> Array:
+        """Return the transposed product, with the sum of the values last."""
         out = np.empty(self.weights.shape)
         self.design.transposed_times(values, out)
         out[-1] = values.sum(axis=0)
         out *= self.used
         return out
 
-    def objective(self, scores: Array, weights: Array) -> tuple[Array, Array, Array]:
-        """Minus the log posterior of each category, and residuals and curvatures of the documents."""
+    def objective(self, scores: FloatArray, weights: FloatArray) -> tuple[Array, Array, Array]:
+        """Return minus the log posterior of each category, residuals and curvatures."""
         logarithms, derivatives, curvatures = log_likelihoods(self.link, self.signs * scores)
         cost = 0.5 * np.sum(self.precision * self.used * (weights - self.centre) ** 2, axis=0)
         loss = cost - np.sum(self.importance * logarithms, axis=0)
         return loss, self.importance * self.signs * derivatives, self.importance * curvatures
 
-    def gradient(self, residuals: Array) -> Array:
-        """The gradient of minus the log posterior."""
-        gradient: Array = self.used * self.precision * (self.weights - self.centre) - self.back(
-            residuals
-        )
+    def gradient(self, residuals: FloatArray) -> FloatArray:
+        """Return the gradient of minus the log posterior."""
+        gradient: FloatArray = self.used * self.precision * (
+            self.weights - self.centre
+        ) - self.back(residuals)
         return gradient
 
-    def size(self, gradient: Array, curvatures: Array) -> Array:
-        """The square of the gradient in units of the prior.
+    def size(self, gradient: FloatArray, curvatures: FloatArray) -> Array:
+        """Return the square of the gradient in units of the prior.
 
         Half of it bounds how far the objective can fall.
         """
@@ -91,15 +92,17 @@ class _NewtonBlock:
         size: Array = np.sum(gradient**2 / np.where(scale > 0, scale, 1.0), axis=0)
         return size
 
-    def direction(self, gradient: Array, curvatures: Array, forcing: Array) -> Array:
+    def direction(self, gradient: FloatArray, curvatures: FloatArray, forcing: Array) -> Array:
         """Minus the inverse Hessian times the gradient, by conjugate gradients."""
         diagonal = self.precision + np.vstack(
             [self.design.squares_times(curvatures), curvatures.sum(axis=0)[None]]
         )
         diagonal = np.where(diagonal > 0, diagonal, 1.0)
-        step, residual = np.zeros_like(gradient), -gradient
+        step = np.zeros_like(gradient)
+        residual = -gradient
         scaled = residual / diagonal
-        search, power = scaled.copy(), np.sum(residual * scaled, axis=0)
+        search = scaled.copy()
+        power = np.sum(residual * scaled, axis=0)
         goal = forcing**2 * power
         active = power > 0
         for _ in range(_CONJUGATE_STEPS):
@@ -126,13 +129,14 @@ class _NewtonBlock:
 def solve_by_newton(
     problem: LinearProblem, categories: list[int], starts: list[Solution | None]
 ) -> list[Solution]:
-    """The modes of a block of categories."""
+    """Find the modes of a block of categories."""
     if np.any(problem.prior.sign):
         raise ValueError("Newton's method takes no sign constraints; use solver='coordinate'")
     block = _NewtonBlock(problem, categories, starts)
     scores = block.scores(block.weights)
     loss, residuals, curvatures = block.objective(scores, block.weights)
-    trace, first = [loss], None
+    trace = [loss]
+    first = None
     done, failed = np.zeros((2, len(categories)), dtype=bool)
     for _ in range(problem.max_iter):
         gradient = block.gradient(residuals)
@@ -158,17 +162,15 @@ def solve_by_newton(
 
 
 def _search(
-    block: _NewtonBlock, step: Array, scores: Array, loss: Array, slope: Array
+    block: _NewtonBlock, step: FloatArray, scores: FloatArray, loss: Array, slope: Array
 ) -> StepLengths:
-    """The step length of each category; the objectives of a block are always computed together."""
-    moves, lengths = block.scores(step), np.ones(len(loss))
+    """Find the step length of each category; objectives are computed together."""
+    moves = block.scores(step)
+    lengths = np.ones(len(loss))
 
     def evaluate(places: Array, tried: Array) -> Array:
         lengths[places] = tried
-        objectives: Array = block.objective(
-            scores + lengths * moves, block.weights + lengths * step
-        )[0][places]
-        return objectives
+        return block.objective(scores + lengths * moves, block.weights + lengths * step)[0][places]
 
     return backtrack(evaluate, lambda places, tried: tried * slope[places], loss)
 
@@ -176,21 +178,21 @@ def _search(
 def solve_by_lbfgs(
     problem: LinearProblem, category: int, start: Solution | None = None
 ) -> Solution:
-    """The mode of one category's weights."""
-    terms, penalty = problem.terms_of(category), problem.penalty(category)
+    """Find the mode of one category's weights."""
+    terms = problem.terms_of(category)
+    penalty = problem.penalty(category)
     columns = problem.columns if len(terms) == problem.n_terms else problem.columns[:, terms]
-    signs, importance = problem.signs(category), problem.importance_of(category)
+    signs = problem.signs(category)
+    importance = problem.importance_of(category)
     free, precision, centre = problem.intercept
-    precisions, modes = (
-        np.append(penalty[L2, terms], precision),
-        np.append(penalty[MODE, terms], centre),
-    )
+    precisions = np.append(penalty[L2, terms], precision)
+    modes = np.append(penalty[MODE, terms], centre)
     lower = np.append(penalty[LOWER, terms], -np.inf if free else centre)
     upper = np.append(penalty[UPPER, terms], np.inf if free else centre)
     trace: list[float] = []
     left = np.inf  # the squared gradient in units of the prior, divided by the one to stop at
 
-    def value(weights: Array) -> tuple[float, Array]:
+    def value(weights: FloatArray) -> tuple[float, Array]:
         nonlocal left
         margins = signs * (columns @ weights[:-1] + weights[-1])
         logarithms, derivatives, curvatures = log_likelihoods(problem.link, margins)
@@ -211,8 +213,10 @@ def solve_by_lbfgs(
 
     first = modes if start is None else np.append(start.coefficients[terms], start.intercept)
     found = minimize(
-        value, first, jac=True, method="L-BFGS-B", bounds=np.stack([lower, upper], axis=1), callback=note,
-        options={"maxiter": problem.max_iter, "maxfun": 10 * problem.max_iter, "ftol": 0.0, "gtol": 0.0},
+        value, first, jac=True, method="L-BFGS-B", bounds=np.stack([lower, upper], axis=1),
+        callback=note,
+        options={"maxiter": problem.max_iter, "maxfun": 10 * problem.max_iter, "ftol": 0.0,
+        "gtol": 0.0},
     )  # fmt: skip
     value(found.x)
     coefficients = np.zeros(problem.n_terms)

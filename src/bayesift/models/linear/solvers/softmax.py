@@ -1,4 +1,6 @@
-"""Softmax regression: truncated Newton and L-BFGS under normal priors, EM under all, all classes in each pass.
+"""Softmax regression, all classes in each pass.
+
+Truncated Newton and L-BFGS under normal priors, EM under all.
 
     beta, b = argmin  sum_i w_i (log sum_c exp f_ic - f_i,y_i) - sum_cj log p(beta_cj),    f_ic =
     x_i beta_c + b_c
@@ -27,18 +29,19 @@ from scipy import sparse
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import logsumexp
 
-from bayesift.arrays import Array, inner
+from bayesift.arrays import Array, FloatArray, SparseRows, inner
 from bayesift.kernels import softmax as kernels
 from bayesift.models.linear.design import Design, dense_columns
 from bayesift.models.linear.priors import GaussianPrior, prior_of, row_of
 from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.line_search import backtrack
 
-_RAREST = 1e-13  # share of the documents that a class without any counts as, so that its logarithm is finite
-_ZERO = 1e-8  # relative to the largest weight
-_PRECISION = 1e-2  # change of the weights at which to stop, as a share of the tolerance
+# Share of documents that an empty class counts as, so that its logarithm is finite.
+_RAREST_CLASS_SHARE = 1e-13
+_NEGLIGIBLE_WEIGHT_SHARE = 1e-8  # relative to the largest weight
+_STOPPING_SHARE = 1e-2  # change of the weights at which to stop, as a share of the tolerance
 _CONJUGATE_STEPS = 60
-_LOOSEST = 0.3  # relative precision of a Newton direction
+_LOOSEST_DIRECTION = 0.3  # relative precision of a Newton direction
 
 
 class NormalModel:
@@ -48,18 +51,16 @@ class NormalModel:
     """
 
     def __init__(
-        self, problem: LinearProblem, rows: sparse.csr_array, centre: Array, spread: Array
+        self, problem: LinearProblem, rows: SparseRows, centre: Array, spread: FloatArray
     ) -> None:
         self.design = problem.design if rows is problem.rows else Design(rows, dense_columns(rows))
         self.columns = sparse.csc_array(self.design.sparse)
         self.single = self.design.table.astype(
             np.float32
         )  # precise enough for directions, and twice as quick
-        self.labels, self.importance, self.n_classes = (
-            labels_of(problem),
-            problem.importance,
-            problem.members.shape[0],
-        )
+        self.labels = labels_of(problem)
+        self.importance = problem.importance
+        self.n_classes = problem.members.shape[0]
         free, precision, middle = problem.intercept
         self.centre = self._padded(centre, middle)
         self.spread = self._padded(spread, free)
@@ -72,23 +73,24 @@ class NormalModel:
         out[-1, : self.n_classes] = last
         return out
 
-    def theta_of(self, weights: Array, intercepts: Array) -> Array:
-        """Theta of these weights, classes x terms; 0 where there is no spread."""
+    def theta_of(self, weights: FloatArray, intercepts: FloatArray) -> Array:
+        """Theta of these weights, classes x terms; 0 where the spread is 0."""
         distance = self._padded(weights, 0.0) - self.centre
         distance[-1, : self.n_classes] = intercepts - self.centre[-1, : self.n_classes]
-        theta: Array = np.divide(
+        theta: FloatArray = np.divide(
             distance, self.spread, out=np.zeros_like(distance), where=self.spread > 0
         )
         return theta
 
-    def weights_of(self, theta: Array) -> tuple[Array, Array]:
+    def weights_of(self, theta: FloatArray) -> tuple[Array, Array]:
         """Weights, classes x terms, and intercepts."""
         whole = (self.centre + self.spread * theta)[:, : self.n_classes]
         return np.ascontiguousarray(whole[:-1].T), whole[-1].copy()
 
-    def _scores_of(self, weights: Array, table: Array | None = None) -> Array:
-        """The scores by weights; `table` has the dense columns in another precision."""
-        rows, dense = self.design.sparse, self.design.dense
+    def _scores_of(self, weights: FloatArray, table: Array | None = None) -> Array:
+        """Return the scores by weights; `table` has the dense columns in another precision."""
+        rows = self.design.sparse
+        dense = self.design.dense
         out = np.empty((rows.shape[0], weights.shape[1]))
         kernels.products(rows.indptr, rows.indices, rows.data, weights, out)
         if len(dense):
@@ -97,9 +99,11 @@ class NormalModel:
         out += weights[-1]
         return out
 
-    def _back(self, values: Array, power: int = 1, table: Array | None = None) -> Array:
-        """The transposed product with the matrix, or with that of its squares, and sums of the values last."""
-        out, dense, data = np.empty_like(self.spread), self.design.dense, self.columns.data
+    def _back(self, values: FloatArray, power: int = 1, table: Array | None = None) -> Array:
+        """Multiply by the transposed matrix, or by that of its squares; sums of values last."""
+        out = np.empty_like(self.spread)
+        dense = self.design.dense
+        data = self.columns.data
         entries = data if power == 1 else data**power
         kernels.products(self.columns.indptr, self.columns.indices, entries, values, out)
         if len(dense):
@@ -110,54 +114,53 @@ class NormalModel:
         out[-1] = values.sum(axis=0)
         return out
 
-    def moves(self, step: Array) -> Array:
-        """The change of the scores by a step of theta."""
+    def moves(self, step: FloatArray) -> Array:
+        """Return the change of the scores by a step of theta."""
         return self._scores_of(self.spread * step)
 
-    def objective(self, theta: Array, scores: Array) -> float:
+    def objective(self, theta: FloatArray, scores: FloatArray) -> float:
         """Minus the log posterior."""
         used = scores[:, : self.n_classes]
         losses = logsumexp(used, axis=1) - used[np.arange(len(used)), self.labels]
         return inner(self.importance, losses) + 0.5 * float(np.sum(self.ridge * theta**2))
 
-    def probabilities(self, scores: Array) -> Array:
+    def probabilities(self, scores: FloatArray) -> Array:
         """Documents x classes; 0 in the padding."""
         out = np.zeros_like(scores)
         used = scores[:, : self.n_classes]
         out[:, : self.n_classes] = np.exp(used - logsumexp(used, axis=1, keepdims=True))
         return out
 
-    def gradient(self, theta: Array, probabilities: Array) -> Array:
-        """The gradient of the objective."""
+    def gradient(self, theta: FloatArray, probabilities: FloatArray) -> FloatArray:
+        """Return the gradient of the objective."""
         residuals = self.importance[:, np.newaxis] * probabilities
         residuals[np.arange(len(residuals)), self.labels] -= self.importance
-        gradient: Array = self.spread * self._back(residuals) + self.ridge * theta
-        return gradient
+        return self.spread * self._back(residuals) + self.ridge * theta
 
     def first_slope(self) -> float:
-        """The length of the gradient at 0."""
+        """Return the length of the gradient at 0."""
         gradient = self.gradient(np.zeros_like(self.spread), self.probabilities(self.base))
         return math.sqrt(inner(gradient, gradient))
 
     def hessian_product(
-        self, search: Array, probabilities: Array, table: Array | None = None
+        self, search: FloatArray, probabilities: FloatArray, table: Array | None = None
     ) -> Array:
-        """The Hessian of the objective times a step; `table` as for the scores."""
+        """Multiply a step by the Hessian of the objective; `table` as for the scores."""
         changes = self._scores_of(self.spread * search, table)
         changes -= np.sum(probabilities * changes, axis=1, keepdims=True)
         changes *= self.importance[:, np.newaxis] * probabilities
-        product: Array = self.spread * self._back(changes, 1, table) + self.ridge * search
-        return product
+        return self.spread * self._back(changes, 1, table) + self.ridge * search
 
-    def direction(self, gradient: Array, probabilities: Array, precision: float) -> Array:
-        """Minus the inverse Hessian times the gradient, by conjugate gradients preconditioned by the diagonal."""
+    def direction(self, gradient: FloatArray, probabilities: FloatArray, precision: float) -> Array:
+        """Return minus the inverse Hessian times the gradient, by conjugate gradients."""
         weighted = self.importance[:, np.newaxis] * probabilities
         diagonal = (
             self.spread**2 * self._back(weighted * (1.0 - probabilities), 2, self.single)
             + self.ridge
         )
         diagonal[diagonal <= 0] = 1.0
-        step, residual = np.zeros_like(gradient), -gradient
+        step = np.zeros_like(gradient)
+        residual = -gradient
         search = residual / diagonal
         power = inner(residual, search)
         goal = precision**2 * power
@@ -175,11 +178,12 @@ class NormalModel:
         return step
 
     def minimise(
-        self, theta: Array, tolerance: float, rounds: int
+        self, theta: FloatArray, tolerance: float, rounds: int
     ) -> tuple[Array, list[float], bool]:
-        """The mode, the objective of each round, and whether the gradient fell to the tolerance of its size at 0."""
+        """Find the mode, the objective of each round, and whether it converged."""
         scores = self.base + self.moves(theta)
-        trace, converged = [self.objective(theta, scores)], False
+        trace = [self.objective(theta, scores)]
+        converged = False
         first = self.first_slope()
         for _ in range(rounds):
             probabilities = self.probabilities(scores)
@@ -189,7 +193,7 @@ class NormalModel:
             if converged:
                 break
             step = self.direction(
-                gradient, probabilities, min(_LOOSEST, (size / max(first, 1e-300)) ** 0.5)
+                gradient, probabilities, min(_LOOSEST_DIRECTION, (size / max(first, 1e-300)) ** 0.5)
             )
             share, scores, objective = self._search(
                 theta, scores, step, inner(gradient, step), trace[-1]
@@ -201,10 +205,11 @@ class NormalModel:
         return theta, trace, converged
 
     def _search(
-        self, theta: Array, scores: Array, step: Array, slope: float, now: float
+        self, theta: FloatArray, scores: FloatArray, step: FloatArray, slope: float, now: float
     ) -> tuple[float, Array, float]:
-        """The step length (0 if none is found), and the scores and the objective there."""
-        moves, last = self.moves(step), (scores, now)
+        """Find the step length (0 without one), and the scores and objective there."""
+        moves = self.moves(step)
+        last = (scores, now)
 
         def evaluate(_: Array, lengths: Array) -> Array:
             nonlocal last
@@ -217,8 +222,9 @@ class NormalModel:
 
 
 def normal_model(problem: LinearProblem) -> NormalModel:
-    """The posterior under a normal prior."""
-    n_classes, n_terms = problem.members.shape[0], problem.n_terms
+    """Return the posterior under a normal prior."""
+    n_classes = problem.members.shape[0]
+    n_terms = problem.n_terms
     centre = np.zeros((n_classes, n_terms))
     for c in range(n_classes):
         terms = problem.terms_of(c)
@@ -231,7 +237,7 @@ def normal_model(problem: LinearProblem) -> NormalModel:
 def solve_softmax_by_newton(
     problem: LinearProblem, starts: list[Solution | None]
 ) -> list[Solution]:
-    """The mode under a normal prior, one `Solution` per class.
+    """Find the mode under a normal prior, one `Solution` per class.
 
     Their objective is that of all together.
     """
@@ -242,7 +248,7 @@ def solve_softmax_by_newton(
 
 
 def solutions_of(
-    weights: Array, intercepts: Array, objectives: Array, *, converged: bool
+    weights: FloatArray, intercepts: FloatArray, objectives: FloatArray, *, converged: bool
 ) -> list[Solution]:
     """One `Solution` per class."""
     rounds = max(1, len(objectives) - 1)
@@ -253,7 +259,7 @@ def solutions_of(
 
 
 def labels_of(problem: LinearProblem) -> Array:
-    """The number of the class of each document."""
+    """Return the number of the class of each document."""
     labels = np.empty(problem.members.shape[1], dtype=np.int64)
     labels[problem.members.indices] = np.repeat(
         np.arange(problem.members.shape[0]), np.diff(problem.members.indptr)
@@ -262,9 +268,13 @@ def labels_of(problem: LinearProblem) -> Array:
 
 
 def start_of(problem: LinearProblem, starts: list[Solution | None]) -> tuple[Array, Array]:
-    """Weights, classes x terms, and intercepts: those given, or the modes of the prior and the logarithms of shares."""
+    """Return weights, classes x terms, and intercepts to start from.
+
+    Those given, or modes of the prior and logarithms of shares.
+    """
     n_classes = problem.members.shape[0]
-    weights, intercepts = np.zeros((n_classes, problem.n_terms)), _shares(problem)
+    weights = np.zeros((n_classes, problem.n_terms))
+    intercepts = _shares(problem)
     for c, start in enumerate(starts):
         terms = problem.terms_of(c)
         weights[c, terms] = (problem.mode(c) if start is None else start.coefficients)[terms]
@@ -278,18 +288,19 @@ def _shares(problem: LinearProblem) -> Array:
     if not free:
         return np.full(problem.members.shape[0], centre)
     mass = problem.members @ problem.importance
-    logarithms = np.log(np.maximum(mass, _RAREST * mass.sum()))
+    logarithms = np.log(np.maximum(mass, _RAREST_CLASS_SHARE * mass.sum()))
     return np.asarray(logarithms - logarithms.mean())
 
 
 def solve_softmax_by_lbfgs(problem: LinearProblem, starts: list[Solution | None]) -> list[Solution]:
-    """The mode under a normal prior by a quasi-Newton method, scipy's L-BFGS."""
+    """Find the mode under a normal prior by SciPy's L-BFGS."""
     model = normal_model(problem)
-    shape, trace = model.spread.shape, []
+    shape = model.spread.shape
+    trace = []
     first = model.first_slope()
     left = np.inf
 
-    def value(flat: Array) -> tuple[float, Array]:
+    def value(flat: FloatArray) -> tuple[float, Array]:
         nonlocal left
         theta = flat.reshape(shape)
         scores = model.base + model.moves(theta)
@@ -303,8 +314,10 @@ def solve_softmax_by_lbfgs(problem: LinearProblem, starts: list[Solution | None]
             raise StopIteration
 
     found = minimize(
-        value, model.theta_of(*start_of(problem, starts)).ravel(), jac=True, method="L-BFGS-B", callback=note,
-        options={"maxiter": problem.max_iter, "maxfun": 10 * problem.max_iter, "ftol": 0.0, "gtol": 0.0},
+        value, model.theta_of(*start_of(problem, starts)).ravel(), jac=True, method="L-BFGS-B",
+        callback=note,
+        options={"maxiter": problem.max_iter, "maxfun": 10 * problem.max_iter, "ftol": 0.0,
+        "gtol": 0.0},
     )  # fmt: skip
     objective, _ = value(found.x)
     weights = model.weights_of(found.x.reshape(shape))
@@ -314,7 +327,7 @@ def solve_softmax_by_lbfgs(problem: LinearProblem, starts: list[Solution | None]
 
 
 def solve_softmax_by_em(problem: LinearProblem, starts: list[Solution | None]) -> list[Solution]:
-    """The mode, or a local one, one `Solution` per class.
+    """Find the mode, or a local one, one `Solution` per class.
 
     The start is the mode under a normal prior of variance 1.
     """
@@ -326,7 +339,8 @@ def solve_softmax_by_em(problem: LinearProblem, starts: list[Solution | None]) -
     )
     weights, intercepts = start_of(problem, list(known))
     modes = np.stack([problem.mode(c) for c in range(len(weights))])
-    trace, converged = [], False
+    trace = []
+    converged = False
     for _ in range(problem.max_iter):
         spread = _spreads(problem, weights - modes)
         used = np.flatnonzero(np.any(spread, axis=0))
@@ -335,23 +349,24 @@ def solve_softmax_by_em(problem: LinearProblem, starts: list[Solution | None]) -
             problem, sparse.csr_array(problem.rows[:, used]), modes[:, used], spread[:, used]
         )
         theta, _, _ = model.minimise(model.theta_of(now, intercepts), 0.0, 1)
-        new, before = model.weights_of(theta), intercepts
+        new = model.weights_of(theta)
+        before = intercepts
         distance = new[0] - modes[:, used]
         largest = np.abs(distance).max(initial=0.0)
-        new[0][np.abs(distance) < _ZERO * largest] = modes[:, used][
-            np.abs(distance) < _ZERO * largest
+        new[0][np.abs(distance) < _NEGLIGIBLE_WEIGHT_SHARE * largest] = modes[:, used][
+            np.abs(distance) < _NEGLIGIBLE_WEIGHT_SHARE * largest
         ]
         weights[:, used], intercepts = new
         trace.append(_objective(problem, model, theta, weights - modes))
         change = max(np.abs(new[0] - now).max(initial=0.0), np.abs(intercepts - before).max())
-        if change <= _PRECISION * problem.tolerance * max(largest, 1.0):
+        if change <= _STOPPING_SHARE * problem.tolerance * max(largest, 1.0):
             converged = True
             break
     return solutions_of(weights, intercepts, np.array(trace), converged=converged)
 
 
-def _spreads(problem: LinearProblem, distances: Array) -> Array:
-    """The deviation that EM expects of each weight, classes x terms.
+def _spreads(problem: LinearProblem, distances: FloatArray) -> Array:
+    """Return the deviation that EM expects of each weight, classes x terms.
 
     0 for terms that a class may not use.
     """
@@ -362,7 +377,9 @@ def _spreads(problem: LinearProblem, distances: Array) -> Array:
     return spreads
 
 
-def _objective(problem: LinearProblem, model: NormalModel, theta: Array, distances: Array) -> float:
+def _objective(
+    problem: LinearProblem, model: NormalModel, theta: FloatArray, distances: FloatArray
+) -> float:
     """Minus the log posterior."""
     loss = model.objective(theta, model.base + model.moves(theta)) - 0.5 * float(
         np.sum(model.ridge * theta**2)

@@ -1,4 +1,6 @@
-"""Quadratic bounds of the softmax likelihood under Gaussian priors: a variational posterior, and a way to the mode.
+"""Quadratic bounds of the softmax likelihood under Gaussian priors.
+
+A variational posterior, and a way to the mode.
 
 Bouchard (2007): for every a, log sum_c exp f_c <= a + sum_c log(1 + exp(f_c - a)), and each
 logarithm has the bound of Jaakkola & Jordan (`bayesift.models.linear.solvers.variational`), so that
@@ -30,13 +32,13 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.special import log_softmax
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.softmax import labels_of, solutions_of, start_of
 from bayesift.models.linear.solvers.variational import bound_curvature
 
-_LARGEST = 2000  # terms
-_PRECISION = 1e-1  # change of xi at which to stop, as a share of the tolerance
+_MOST_TERMS = 2000  # terms
+_STOPPING_SHARE = 1e-1  # change of xi at which to stop, as a share of the tolerance
 
 
 class _Classes:
@@ -46,48 +48,51 @@ class _Classes:
     """
 
     def __init__(self, problem: LinearProblem) -> None:
-        n_classes, n_terms = problem.members.shape[0], problem.n_terms
-        if n_terms > _LARGEST:
+        n_classes = problem.members.shape[0]
+        n_terms = problem.n_terms
+        if n_terms > _MOST_TERMS:
             raise ValueError(
-                f"the bounds of softmax are for at most {_LARGEST} terms, got {n_terms}; select some first"
+                f"the bounds of softmax are for at most {_MOST_TERMS} terms, got {n_terms}; "
+                "select some first"
             )
         free, precision, centre = problem.intercept
         last = np.full((problem.rows.shape[0], 1), 1.0)
         self.rows = sparse.csr_array(sparse.hstack([problem.rows, last]))
-        self.importance, self.n_classes = problem.importance, n_classes
+        self.importance = problem.importance
+        self.n_classes = n_classes
         self.members = np.zeros((problem.rows.shape[0], n_classes))
         self.members[np.arange(len(self.members)), labels_of(problem)] = 1.0
         self.precision, self.mode = np.zeros((2, n_classes, n_terms + 1))
         self.used = np.zeros((n_classes, n_terms + 1), dtype=bool)
         for c in range(n_classes):
             penalty = problem.penalty(c)
-            self.precision[c], self.mode[c] = (
-                np.append(penalty[1], precision),
-                np.append(penalty[2], centre),
-            )
+            self.precision[c] = np.append(penalty[1], precision)
+            self.mode[c] = np.append(penalty[2], centre)
             self.used[c, problem.terms_of(c)] = True
         self.used[:, -1] = bool(free)
         self.mode[:, :-1][~self.used[:, :-1]] = 0.0
 
-    def scores(self, weights: Array) -> Array:
+    def scores(self, weights: FloatArray) -> FloatArray:
         """Documents x classes."""
         return np.asarray(self.rows @ weights.T)
 
-    def objective(self, weights: Array) -> float:
+    def objective(self, weights: FloatArray) -> float:
         """Minus the log posterior."""
         logarithms = log_softmax(self.scores(weights), axis=1)[self.members > 0]
         return float(
             0.5 * np.sum(self.precision * (weights - self.mode) ** 2) - self.importance @ logarithms
         )
 
-    def gram(self, curvatures: Array, used: Array) -> Array:
+    def gram(self, curvatures: FloatArray, used: Array) -> Array:
         """X' diag(curvatures) X of the columns of a class."""
         columns = self.rows[:, np.flatnonzero(used)]
         return np.asarray(
             (columns.T @ sparse.csr_array(columns * curvatures[:, np.newaxis])).toarray()
         )
 
-    def solutions(self, weights: Array, trace: list[float], *, converged: bool) -> list[Solution]:
+    def solutions(
+        self, weights: FloatArray, trace: list[float], *, converged: bool
+    ) -> list[Solution]:
         """One `Solution` per class."""
         return solutions_of(
             weights[:, :-1].copy(), weights[:, -1], np.array(trace), converged=converged
@@ -95,7 +100,7 @@ class _Classes:
 
 
 def solve_softmax_by_bound(problem: LinearProblem, starts: list[Solution | None]) -> list[Solution]:
-    """The mean of the weights under Bouchard's bound.
+    """Find the mean of the weights under Bouchard's bound.
 
     The objectives are minus the bound of the log evidence.
     """
@@ -111,12 +116,13 @@ def solve_softmax_by_bound(problem: LinearProblem, starts: list[Solution | None]
         trace.append(-bound)
         curvatures = bound_curvature(xi)
         pull = classes.n_classes / 2 - 1 + 2 * np.sum(curvatures * means[1], axis=1)
-        before, log_sum = xi, pull / (2 * curvatures.sum(axis=1))
+        before = xi
+        log_sum = pull / (2 * curvatures.sum(axis=1))
         xi = np.sqrt((means[1] - log_sum[:, np.newaxis]) ** 2 + variances)
         weights = means[0]
         if (
             np.max(np.abs(xi - before) / (1.0 + before), initial=0.0)
-            <= _PRECISION * problem.tolerance
+            <= _STOPPING_SHARE * problem.tolerance
         ):
             converged = True
             break
@@ -124,11 +130,14 @@ def solve_softmax_by_bound(problem: LinearProblem, starts: list[Solution | None]
 
 
 def _normals(
-    classes: _Classes, xi: Array, log_sum: Array
+    classes: _Classes, xi: FloatArray, log_sum: Array
 ) -> tuple[tuple[Array, Array], Array, float]:
     """Means of weights and of scores, variances of scores, and the bound of the log evidence."""
-    weights, scores, variances = classes.mode.copy(), np.empty_like(xi), np.empty_like(xi)
-    curvatures, importance = bound_curvature(xi), classes.importance
+    weights = classes.mode.copy()
+    scores = np.empty_like(xi)
+    variances = np.empty_like(xi)
+    curvatures = bound_curvature(xi)
+    importance = classes.importance
     slopes = classes.members - 0.5 + 2.0 * curvatures * log_sum[:, np.newaxis]
     heights = (
         0.5 * (log_sum[:, np.newaxis] + xi)
@@ -138,7 +147,8 @@ def _normals(
     bound = float(importance @ (heights.sum(axis=1) - log_sum))
     for c, used in enumerate(classes.used):
         held = classes.rows @ np.where(used, 0.0, classes.mode[c])  # an intercept that is not free
-        columns, precision = classes.rows[:, np.flatnonzero(used)], classes.precision[c, used]
+        columns = classes.rows[:, np.flatnonzero(used)]
+        precision = classes.precision[c, used]
         inverse = classes.gram(2.0 * importance * curvatures[:, c], used) + np.diag(precision)
         target = precision * classes.mode[c, used]
         target = target + columns.T @ (importance * (slopes[:, c] - 2.0 * curvatures[:, c] * held))
@@ -159,11 +169,12 @@ def _normals(
 def solve_softmax_by_quadratic_bound(
     problem: LinearProblem, starts: list[Solution | None]
 ) -> list[Solution]:
-    """The mode, by Boehning's bound of the curvature."""
+    """Find the mode by Boehning's bound of the curvature."""
     classes = _Classes(problem)
     weights = np.column_stack(start_of(problem, starts))
     bound = _QuadraticBound(classes)
-    trace, converged = [classes.objective(weights)], False
+    trace = [classes.objective(weights)]
+    converged = False
     first = np.linalg.norm(_gradient(classes, classes.mode))
     for _ in range(problem.max_iter):
         gradient = _gradient(classes, weights)
@@ -179,7 +190,8 @@ class _QuadraticBound:
     """The matrix of Boehning's bound and of the prior, factorised."""
 
     def __init__(self, classes: _Classes) -> None:
-        self.used, n_columns = classes.used, classes.used.shape[1]
+        self.used = classes.used
+        n_columns = classes.used.shape[1]
         self.gram = classes.gram(0.5 * classes.importance, np.ones(n_columns, dtype=bool))
         self.factors = [
             linalg.cho_factor(self.gram[np.ix_(used, used)] + np.diag(classes.precision[c, used]))
@@ -195,21 +207,19 @@ class _QuadraticBound:
 
     def _class_solve(self, c: int, target: Array) -> Array:
         """A_c^-1 target, in all columns."""
-        out, used = np.zeros_like(target), self.used[c]
+        out = np.zeros_like(target)
+        used = self.used[c]
         out[used] = linalg.cho_solve(self.factors[c], target[used])
         return out
 
-    def solve(self, gradient: Array) -> Array:
-        """The inverse of the matrix times the gradient, classes x columns."""
+    def solve(self, gradient: FloatArray) -> Array:
+        """Multiply the gradient by the inverse of the matrix, classes x columns."""
         alone = np.stack([self._class_solve(c, row) for c, row in enumerate(gradient)])
         pull = self.gram @ (self.inverse @ alone.sum(axis=0)) / len(alone)
         return np.asarray(alone + np.stack([self._class_solve(c, pull) for c in range(len(alone))]))
 
 
-def _gradient(classes: _Classes, weights: Array) -> Array:
+def _gradient(classes: _Classes, weights: FloatArray) -> Array:
     residuals = np.exp(log_softmax(classes.scores(weights), axis=1)) - classes.members
     whole = (classes.rows.T @ (classes.importance[:, np.newaxis] * residuals)).T
-    gradient: Array = np.where(
-        classes.used, whole + classes.precision * (weights - classes.mode), 0.0
-    )
-    return gradient
+    return np.where(classes.used, whole + classes.precision * (weights - classes.mode), 0.0)

@@ -31,26 +31,26 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg, sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.likelihoods import LOGIT
 from bayesift.models.linear.posterior import WeightPosterior
 from bayesift.models.linear.problem import LinearProblem, Solution
 
-_LARGEST = 2000  # terms
-_PRECISION = 1e-1  # change of xi at which to stop, as a share of the tolerance
+_MOST_TERMS = 2000  # terms
+_STOPPING_SHARE = 1e-1  # change of xi at which to stop, as a share of the tolerance
 
 
 def solve_by_bound(
     problem: LinearProblem, category: int, start: Solution | None = None, *, to_mode: bool = False
 ) -> Solution:
-    """The mean of one category's weights under the bound, or their mode."""
+    """Find the mean of one category's weights under the bound, or their mode."""
     return _solve(problem, category, start, to_mode=to_mode)[0]
 
 
 def variational_posterior(
     problem: LinearProblem, category: int, start: Solution | None = None
 ) -> tuple[Solution, WeightPosterior]:
-    """The normal posterior of one category's weights under the bound: its mean, and its covariance.
+    """Find the normal posterior of one category's weights under the bound.
 
     The objective of the solution is minus the bound of the log evidence after each round.
     """
@@ -64,12 +64,10 @@ def _solve(
     problem: LinearProblem, category: int, start: Solution | None, *, to_mode: bool
 ) -> tuple[Solution, _BoundedPosterior, Array]:
     _refuse(problem, category)
-    design, xi, trace, converged = (
-        _BoundedPosterior(problem, category),
-        np.ones(problem.rows.shape[0]),
-        [],
-        False,
-    )
+    design = _BoundedPosterior(problem, category)
+    xi = np.ones(problem.rows.shape[0])
+    trace = []
+    converged = False
     if start is not None:
         first = np.append(
             start.coefficients[design.terms],
@@ -79,11 +77,12 @@ def _solve(
     mean, covariance, bound = design.normal(xi)
     for _ in range(problem.max_iter):
         trace.append(problem.objective(category, *design.weights(mean)) if to_mode else -bound)
-        before, xi = xi, design.spreads(mean, None if to_mode else covariance)
+        before = xi
+        xi = design.spreads(mean, None if to_mode else covariance)
         mean, covariance, bound = design.normal(xi)
         if (
             np.max(np.abs(xi - before) / (1.0 + before), initial=0.0)
-            <= _PRECISION * problem.tolerance
+            <= _STOPPING_SHARE * problem.tolerance
         ):
             converged = True
             break
@@ -96,27 +95,33 @@ def _solve(
 
 
 def _refuse(problem: LinearProblem, category: int) -> None:
-    """What the bound does not cover."""
+    """Refuse what the bound does not cover."""
     if problem.link.code != LOGIT:
         raise ValueError("the variational bound is that of the logit link; use solver='auto'")
     if np.any(problem.prior.sign):
         raise ValueError("the variational bound takes no sign constraints; use solver='coordinate'")
     n_terms = len(problem.terms_of(category))
-    if n_terms > _LARGEST:
+    if n_terms > _MOST_TERMS:
         raise ValueError(
-            f"the variational bound is for at most {_LARGEST} terms, got {n_terms}; select some first"
+            f"the variational bound is for at most {_MOST_TERMS} terms, got {n_terms}; select "
+            "some first"
         )
 
 
 class _BoundedPosterior:
-    """One category's documents, the intercept as a last column, and the normal posterior that a bound makes."""
+    """One category's documents, and the normal posterior that a bound makes.
+
+    The intercept is a last column.
+    """
 
     def __init__(self, problem: LinearProblem, category: int) -> None:
-        self.terms, penalty = problem.terms_of(category), problem.penalty(category)
+        self.terms = problem.terms_of(category)
+        penalty = problem.penalty(category)
         self.n_terms = problem.n_terms
         free, precision, centre = problem.intercept
         columns = problem.columns if problem.terms is None else problem.columns[:, self.terms]
-        self.importance, self.signs = problem.importance_of(category), problem.signs(category)
+        self.importance = problem.importance_of(category)
+        self.signs = problem.signs(category)
         last = np.ones((len(self.signs), 1))
         self.rows = sparse.csr_array(sparse.hstack([columns, last]) if free else columns)
         self.precision = np.append(penalty[1, self.terms], [precision] if free else [])
@@ -126,7 +131,7 @@ class _BoundedPosterior:
             0.5 * self.importance * self.signs
         )
 
-    def normal(self, xi: Array) -> tuple[Array, Array, float]:
+    def normal(self, xi: FloatArray) -> tuple[Array, Array, float]:
         """Mean and covariance under the bound, and the bound of the log evidence."""
         curvatures = 2.0 * self.importance * bound_curvature(xi)
         target = self.target - self.rows.T @ (curvatures * self.shift)
@@ -143,24 +148,23 @@ class _BoundedPosterior:
         )
         return mean, linalg.cho_solve(factor, np.eye(len(mean))), float(bound)
 
-    def weights(self, mean: Array) -> tuple[Array, float]:
+    def weights(self, mean: FloatArray) -> tuple[Array, float]:
         """Coefficients of all terms, and the intercept."""
         coefficients = np.zeros(self.n_terms)
         coefficients[self.terms] = mean[: len(self.terms)]
         return coefficients, float(mean[-1]) if len(mean) > len(self.terms) else self.shift
 
-    def spreads(self, mean: Array, covariance: Array | None) -> Array:
-        """The root mean square of each score; its size at the mean without a covariance."""
-        scores: Array = self.rows @ mean + self.shift
+    def spreads(self, mean: FloatArray, covariance: FloatArray | None) -> FloatArray:
+        """Return the root mean square of each score; its size without a covariance."""
+        scores: FloatArray = self.rows @ mean + self.shift
         if covariance is None:
-            sizes: Array = np.abs(scores)
-            return sizes
+            return np.abs(scores)
         variances = np.asarray(self.rows.multiply(self.rows @ covariance).sum(axis=1)).ravel()
-        spreads: Array = np.sqrt(scores**2 + variances)
+        spreads: FloatArray = np.sqrt(scores**2 + variances)
         return spreads
 
 
-def bound_curvature(xi: Array) -> Array:
-    """The coefficient l(xi) = tanh(xi / 2) / (4 xi), 1/8 at 0."""
+def bound_curvature(xi: FloatArray) -> Array:
+    """Return the coefficient l(xi) = tanh(xi / 2) / (4 xi), 1/8 at 0."""
     safe = np.where(xi > 1e-4, xi, 1.0)
     return np.where(xi > 1e-4, np.tanh(safe / 2.0) / (4.0 * safe), 0.125 - xi**2 / 96.0)

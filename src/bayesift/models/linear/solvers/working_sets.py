@@ -1,4 +1,6 @@
-"""Proximal Newton on working sets for all classes of a softmax model, under every log-concave prior.
+"""Proximal Newton on working sets for all classes of a softmax model.
+
+It takes every log-concave prior.
 
 A round computes the gradient of every weight of every class in one pass over the matrix, which also
 certifies the optimality conditions; improves each class, the others fixed, by Newton steps of its
@@ -14,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bayesift.arrays import Array, inner
+from bayesift.arrays import Array, FloatArray, IntArray, inner
 from bayesift.kernels import softmax as kernels
 from bayesift.kernels.documents import Model, evaluate, separate_documents
 from bayesift.kernels.entries import entries_of
@@ -25,27 +27,31 @@ from bayesift.models.linear.solvers.line_search import backtrack
 from bayesift.models.linear.solvers.proximal_newton import CAUTIOUS, Descent, select_terms
 from bayesift.models.linear.solvers.softmax import labels_of, start_of
 
-_FEW = 0.1  # of the weights off their modes: no joint step while more than that are about to leave theirs
-_CONJUGATE_STEPS, _PRECISION = 60, 0.1
-_SHORTEST = 2.0**-9
+# Share of weights off their modes: no joint step while more are about to leave theirs.
+_LEAVING_SHARE = 0.1
+_CONJUGATE_STEPS = 60
+_RESIDUAL_SHARE = 0.1
+_SHORTEST_STEP = 2.0**-9
 _Matrix = tuple[Array, Array, Array, Array, Array]
 
 
 class SoftmaxSearch:
-    """The state of the search: weights, and scores and probabilities of every class and document."""
+    """The state of the search: weights, scores and probabilities of every class."""
 
     def __init__(self, problem: LinearProblem, starts: list[Solution | None]) -> None:
-        self.problem, self.columns, self.matrix = problem, problem.columns, matrix_of(problem)
+        self.problem = problem
+        self.columns = problem.columns
+        self.matrix = matrix_of(problem)
         n_classes, (n_documents, n_terms) = problem.members.shape[0], problem.rows.shape
         self.penalties = _penalties(problem)
         self.weights, self.biases = start_of(problem, starts)
-        self.labels, self.importance = labels_of(problem), problem.importance
+        self.labels = labels_of(problem)
+        self.importance = problem.importance
         self.scores = np.ascontiguousarray((problem.rows @ self.weights.T + self.biases).T)
-        self.exponentials, self.probabilities = (
-            np.empty_like(self.scores),
-            np.empty_like(self.scores),
-        )
-        self.reference, self.scratch = np.empty(n_documents), np.empty(n_documents)
+        self.exponentials = np.empty_like(self.scores)
+        self.probabilities = np.empty_like(self.scores)
+        self.reference = np.empty(n_documents)
+        self.scratch = np.empty(n_documents)
         self.residuals = np.zeros((n_documents, -(-n_classes // 4) * 4))
         self.allowed = np.zeros((0, 0), dtype=bool)
         if problem.terms is not None:
@@ -62,13 +68,16 @@ class SoftmaxSearch:
     def scale(self) -> float:
         """The smallest factor of |beta - mode|, of which the tolerance is a share.
 
-        1 if there is none.
+        Without one it is 1.
         """
         least = float(self.penalties[:, L1].min(initial=np.inf))
         return least if 0.0 < least < np.inf else 1.0
 
     def _terms_that_matter(self) -> Array:
-        """No gradient exceeds the sum of w |x|: a term whose kinks are steeper in every class stays at its modes."""
+        """Select the terms that may leave their modes.
+
+        No gradient exceeds the sum of w |x|: with steeper kinks a term stays.
+        """
         largest = np.abs(self.columns).T @ self.importance
         moved = np.any(self.weights != self.penalties[:, MODE], axis=0)
         return np.flatnonzero((largest > self.penalties[:, L1].min(axis=0)) | moved).astype(
@@ -79,12 +88,12 @@ class SoftmaxSearch:
         """Bring probabilities and the loss up to date with the scores."""
         kernels.exponentiate(self.scores, self.reference, self.exponentials)
         self.loss = kernels.normalise(
-            self.scores, self.reference, self.exponentials, self.labels, self.importance, self.probabilities,
-            self.scratch,
+            self.scores, self.reference, self.exponentials, self.labels, self.importance,
+            self.probabilities, self.scratch,
         )  # fmt: skip
 
-    def penalty(self, c: int) -> Array:
-        """The penalty of a class."""
+    def penalty(self, c: int) -> FloatArray:
+        """Return the penalty of a class."""
         layer: Array = self.penalties[c if len(self.penalties) > 1 else 0]
         return layer
 
@@ -93,7 +102,8 @@ class SoftmaxSearch:
         _, precision, centre = self.problem.intercept
         cost = 0.5 * precision * float(np.sum((self.biases - centre) ** 2))
         for c, weights in enumerate(self.weights):
-            penalty, used = self.penalty(c), self.places[c, : self.counts[c]]
+            penalty = self.penalty(c)
+            used = self.places[c, : self.counts[c]]
             distance = weights[used] - penalty[MODE, used]
             cost += inner(penalty[L1, used], np.abs(distance)) + 0.5 * inner(
                 penalty[L2, used], distance**2
@@ -123,8 +133,10 @@ class SoftmaxSearch:
         kernels.to_binary(self.scores, self.reference, self.exponentials, c, offsets, margins)
         model = self._binary_model(c)
         documents = separate_documents(model, margins)
-        found, violations = self.places[c, : self.counts[c]], self.violations[c, : self.counts[c]]
-        weights, bias = self.weights[c], self.biases[c : c + 1]
+        found = self.places[c, : self.counts[c]]
+        violations = self.violations[c, : self.counts[c]]
+        weights = self.weights[c]
+        bias = self.biases[c : c + 1]
         descent = Descent(self.matrix, model, documents, weights, bias)
         descent.loss = evaluate(model, documents, cautious)
         moved = int(np.count_nonzero(weights[found] != model.penalty[MODE, found]))
@@ -142,20 +154,22 @@ class SoftmaxSearch:
         )
 
     def _binary_model(self, c: int) -> Model:
-        """The problem of one class, the others fixed; its documents' scores have offsets."""
+        """Return the problem of one class, the others fixed; its scores have offsets."""
         nothing = np.empty(0)
         members = np.flatnonzero(self.labels == c).astype(np.int32)
-        penalty, intercept = self.penalty(c), self.problem.intercept
+        penalty = self.penalty(c)
+        intercept = self.problem.intercept
         return Model(
             members, self.importance, nothing, self.terms, LOGIT, np.zeros(3), penalty, intercept
         )
 
     def used(self) -> tuple[Array, Array]:
-        """Where each class starts, and the terms whose weights are off their modes and within bounds."""
+        """Return where each class starts, and its terms off their modes and within bounds."""
         used = []
         for c, weights in enumerate(self.weights):
             places = self.places[c, : self.counts[c]]
-            penalty, now = self.penalty(c)[:, places], weights[places]
+            penalty = self.penalty(c)[:, places]
+            now = weights[places]
             kink = (now == penalty[MODE]) & (penalty[L1] > 0)
             used.append(places[(now > penalty[LOWER]) & (now < penalty[UPPER]) & ~kink])
         return np.append(0, np.cumsum([len(places) for places in used])), np.concatenate(used)
@@ -164,9 +178,11 @@ class SoftmaxSearch:
 def solve_softmax_by_working_sets(
     problem: LinearProblem, starts: list[Solution | None]
 ) -> list[Solution]:
-    """The mode, one `Solution` per class; their objective is that of all together."""
+    """Find the mode, one `Solution` per class; the objective is that of all together."""
     search = SoftmaxSearch(problem, starts)
-    tolerance, trace, converged = problem.tolerance * search.scale, [], False
+    tolerance = problem.tolerance * search.scale
+    trace = []
+    converged = False
     for k in range(problem.max_iter):
         worst = search.find_violations()
         trace.append(search.objective())
@@ -177,7 +193,7 @@ def solve_softmax_by_working_sets(
             search.improve_class(c, tolerance, cautious=k < CAUTIOUS)
         search.normalise()
         begins, terms = search.used()
-        if search.counts.sum() <= (1.0 + _FEW) * len(terms):
+        if search.counts.sum() <= (1.0 + _LEAVING_SHARE) * len(terms):
             improve_jointly(search, begins, terms)
     objectives = np.array(trace)
     return [
@@ -195,7 +211,7 @@ def _penalties(problem: LinearProblem) -> Array:
     return np.stack(layers)
 
 
-def improve_jointly(search: SoftmaxSearch, starts: Array, terms: Array) -> None:
+def improve_jointly(search: SoftmaxSearch, starts: IntArray, terms: IntArray) -> None:
     """One Newton step on these weights, those of class c from starts[c] to starts[c + 1].
 
     Kept if it descends.
@@ -206,12 +222,10 @@ def improve_jointly(search: SoftmaxSearch, starts: Array, terms: Array) -> None:
     now = np.append(search.weights[classes, terms], search.biases)
     free, precision, _ = search.problem.intercept
     matrix = (search.columns.indptr, search.columns.indices, search.columns.data, starts, terms)
-    changes, ridge = (
-        np.empty_like(search.scores),
-        np.append(penalty[L2], np.full(len(search.biases), precision)),
-    )
+    changes = np.empty_like(search.scores)
+    ridge = np.append(penalty[L2], np.full(len(search.biases), precision))
 
-    def hessian(vector: Array) -> Array:
+    def hessian(vector: FloatArray) -> Array:
         out = np.empty(len(vector))
         kernels.step_scores(*matrix, vector, changes)
         kernels.hessian_product(search.probabilities, search.importance, search.scratch, changes)
@@ -220,7 +234,8 @@ def improve_jointly(search: SoftmaxSearch, starts: Array, terms: Array) -> None:
 
     gradient = _gradient(search, matrix, penalty, now)
     step = _conjugate_gradients(hessian, _diagonal(search, matrix, ridge), -gradient)
-    loss, scores = search.loss, search.scores
+    loss = search.loss
+    scores = search.scores
     before = loss + _cost(penalty, search.problem.intercept, now)
     new = now
 
@@ -235,24 +250,25 @@ def improve_jointly(search: SoftmaxSearch, starts: Array, terms: Array) -> None:
 
     below = np.array([np.nextafter(before, -np.inf)])  # any decrease is enough
     found = backtrack(
-        objective, lambda _, lengths: 0.0 * lengths, below, shortest=_SHORTEST, rounding=0.0
+        objective, lambda _, lengths: 0.0 * lengths, below, shortest=_SHORTEST_STEP, rounding=0.0
     )
     if found.accepted[0]:
-        search.weights[classes, terms], search.biases[:] = new[: len(terms)], new[len(terms) :]
+        search.weights[classes, terms] = new[: len(terms)]
+        search.biases[:] = new[len(terms) :]
     else:
         search.scores = scores
         search.normalise()
 
 
-def _free(vector: Array, size: int, free: float) -> Array:
-    """Intercepts that are not free do not move."""
+def _free(vector: FloatArray, size: int, free: float) -> Array:
+    """Set the part of intercepts that are not free to 0."""
     if not free:
         vector[size:] = 0.0
     return vector
 
 
-def _gradient(search: SoftmaxSearch, matrix: _Matrix, penalty: Array, now: Array) -> Array:
-    """The gradient of the objective."""
+def _gradient(search: SoftmaxSearch, matrix: _Matrix, penalty: FloatArray, now: Array) -> Array:
+    """Return the gradient of the objective."""
     size, (free, precision, centre) = penalty.shape[1], search.problem.intercept
     residuals = -search.importance * search.probabilities
     residuals[search.labels, np.arange(len(search.labels))] += search.importance
@@ -263,37 +279,39 @@ def _gradient(search: SoftmaxSearch, matrix: _Matrix, penalty: Array, now: Array
     return _free(np.append(kinks, precision * (now[size:] - centre)) - neg_gradient, size, free)
 
 
-def _cost(penalty: Array, intercept: Array, point: Array) -> float:
+def _cost(penalty: FloatArray, intercept: FloatArray, point: Array) -> float:
     size, (_, precision, centre) = penalty.shape[1], intercept
     distance = point[:size] - penalty[MODE]
     cost = inner(penalty[L1], np.abs(distance)) + 0.5 * inner(penalty[L2], distance**2)
     return float(cost + 0.5 * precision * np.sum((point[size:] - centre) ** 2))
 
 
-def _within_orthant(penalty: Array, now: Array, new: Array) -> Array:
-    """The new weights, none of which passes its mode, if there is a kink, or its bounds."""
+def _within_orthant(penalty: FloatArray, now: Array, new: Array) -> Array:
+    """Return new weights, none of which passes its mode, if it has a kink, or its bounds."""
     crossed = ((now - penalty[MODE]) * (new - penalty[MODE]) < 0) & (penalty[L1] > 0)
     return np.clip(np.where(crossed, penalty[MODE], new), penalty[LOWER], penalty[UPPER])
 
 
 def _diagonal(search: SoftmaxSearch, matrix: _Matrix, ridge: Array) -> Array:
-    """The diagonal of the Hessian; 1 where it is flat."""
-    curvatures, diagonal = (
-        search.importance * search.probabilities * (1.0 - search.probabilities),
-        np.empty(len(ridge)),
-    )
+    """Return the diagonal of the Hessian; 1 where it is flat."""
+    curvatures = search.importance * search.probabilities * (1.0 - search.probabilities)
+    diagonal = np.empty(len(ridge))
     indptr, indices, data, starts, terms = matrix
     kernels.transposed_product(indptr, indices, data**2, starts, terms, curvatures, diagonal)
     diagonal += ridge
     return np.where(diagonal > 0, diagonal, 1.0)
 
 
-def _conjugate_gradients(apply: Callable[[Array], Array], diagonal: Array, target: Array) -> Array:
-    """An approximate solution; the target has no part along flat directions."""
-    step, residual = np.zeros_like(target), target.copy()
+def _conjugate_gradients(
+    apply: Callable[[Array], Array], diagonal: FloatArray, target: Array
+) -> Array:
+    """Solve approximately; the target has no part along flat directions."""
+    step = np.zeros_like(target)
+    residual = target.copy()
     scaled = residual / diagonal
-    search, power = scaled.copy(), inner(residual, scaled)
-    goal = _PRECISION**2 * power
+    search = scaled.copy()
+    power = inner(residual, scaled)
+    goal = _RESIDUAL_SHARE**2 * power
     for _ in range(_CONJUGATE_STEPS):
         if power <= max(goal, 0.0):
             break
