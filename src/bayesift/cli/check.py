@@ -55,8 +55,10 @@ def _print_findings(corpus: Corpus, findings: tuple[Finding, ...]) -> None:
         console.print("no problems found")
         return
     rows = table("", "found", "what to do", numbers=False)
-    rows.expand, rows.padding = True, (0, 2, 0, 0)
-    rows.columns[1].ratio, rows.columns[2].ratio = 3, 2
+    rows.expand = True
+    rows.padding = (0, 2, 0, 0)
+    rows.columns[1].ratio = 3
+    rows.columns[2].ratio = 2
     for finding in findings:
         style = _STYLES[finding.severity]
         rows.add_row(

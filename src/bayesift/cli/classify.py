@@ -149,7 +149,9 @@ def _opened_source(documents: str) -> Path | BinaryIO:
             "no such file; to classify a text, pipe it in: echo TEXT | bayesift classify MODEL",
             file=documents,
         )
-    return sys.stdin.buffer if documents == "-" else Path(documents)
+    if documents == "-":
+        return sys.stdin.buffer
+    return Path(documents)
 
 
 def _check_can_abstain(

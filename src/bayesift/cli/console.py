@@ -151,7 +151,8 @@ class Steps:
     """
 
     def __init__(self, progress: Progress, message: str, total: int | None) -> None:
-        self._progress, self._message = progress, message
+        self._progress = progress
+        self._message = message
         self._task = progress.add_task(escape(message), total=total, counted=True)
 
     def first(self, after: str | None = None) -> Callable[[int], None]:

@@ -99,7 +99,9 @@ def _decision(category: CategoryExplanation, score: str) -> str:
 
 def _rounded(value: float) -> str:
     """Round a probability to four digits; rounding never makes it certain."""
-    return "above 0.9999" if 0.99995 <= value < 1 else f"{value:.4f}"
+    if 0.99995 <= value < 1:
+        return "above 0.9999"
+    return f"{value:.4f}"
 
 
 def _bars(category: CategoryExplanation) -> Table:
@@ -121,7 +123,8 @@ def _bars(category: CategoryExplanation) -> Table:
     table.add_column("log odds", justify="right", no_wrap=True, min_width=8)
     table.add_column("", overflow="fold")
     for name, value, note in rows:
-        against, given = _bar(-value / largest, "▐"), _bar(value / largest, "▌")
+        against = _bar(-value / largest, "▐")
+        given = _bar(value / largest, "▌")
         bars = f"[red]{against:>{_BAR}}[/red][dim]│[/dim][green]{given}[/green]"
         table.add_row(escape(name), bars, f"{value:+.3f}", escape(note))
     return table
@@ -136,12 +139,18 @@ def _note(term: TermContribution) -> str:
         note += f"{term.spelling:+.2f} by characters "
     if term.meaning:
         note += f"{term.meaning:+.2f} by meaning"
-    return f"{note}, like {', '.join(term.like)}" if term.like else note.strip()
+    if term.like:
+        return f"{note}, like {', '.join(term.like)}"
+    return note.strip()
 
 
 def _share(inclusion: float) -> str:
     """Format an inclusion probability; rounding never makes it certain."""
-    return ">99%" if inclusion > 0.995 else "<1%" if inclusion < 0.005 else f"{inclusion:.0%}"
+    if inclusion > 0.995:
+        return ">99%"
+    if inclusion < 0.005:
+        return "<1%"
+    return f"{inclusion:.0%}"
 
 
 def _bar(share: float, half: str) -> str:
@@ -149,7 +158,9 @@ def _bar(share: float, half: str) -> str:
     halves = round(2 * _BAR * min(max(share, 0.0), 1.0))
     bar = "█" * (halves // 2)
     if halves % 2:
-        return half + bar if half == "▐" else bar + half
+        if half == "▐":
+            return half + bar
+        return bar + half
     return bar
 
 
@@ -240,11 +251,10 @@ def _thresholds(classifier: TextClassifier) -> list[float | str | None]:
 
 def _print_facts(console: Console, facts: dict[str, Any]) -> None:
     corpus = facts["corpus"]
-    learned = (
-        f" learned from {corpus['documents']:,} documents of {escape(corpus['name'])}"
-        if corpus
-        else ""
-    )
+    if corpus:
+        learned = f" learned from {corpus['documents']:,} documents of {escape(corpus['name'])}"
+    else:
+        learned = ""
     console.print(f"[bold]{facts['model']}[/bold]{learned}, by bayesift {facts['bayesift']}")
     weighting = facts["vectorizer"]["weighting"] if facts["vectorizer"] else "vectors"
     console.print(
@@ -258,13 +268,12 @@ def _print_facts(console: Console, facts: dict[str, Any]) -> None:
     rows = table("category", "threshold", "top words", numbers=False)
     for row in facts["categories"]:
         threshold = row["threshold"]
-        shown = (
-            ""
-            if threshold is None
-            else f"{threshold:.4g}"
-            if isinstance(threshold, float)
-            else str(threshold)
-        )
+        if threshold is None:
+            shown = ""
+        elif isinstance(threshold, float):
+            shown = f"{threshold:.4g}"
+        else:
+            shown = str(threshold)
         rows.add_row(escape(row["category"]), shown, escape(_words(row)))
     console.print(rows)
 

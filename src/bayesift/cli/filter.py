@@ -135,7 +135,9 @@ class _Reading:
         """Read the next line; it is empty at the end."""
         self._waiting = True
         try:
-            return b"" if self.stopped else sys.stdin.buffer.readline()
+            if self.stopped:
+                return b""
+            return sys.stdin.buffer.readline()
         except KeyboardInterrupt:
             return b""
         finally:

@@ -87,7 +87,9 @@ class ModelOptions:
         """Read what is known about words."""
         from bayesift.knowledge import TermKnowledge
 
-        return None if self.knowledge is None else TermKnowledge.read(self.knowledge)
+        if self.knowledge is None:
+            return None
+        return TermKnowledge.read(self.knowledge)
 
     def check(self, model: str) -> None:
         """Refuse learners that cannot be saved, and options that auto does not take."""
@@ -213,7 +215,8 @@ def _fit_chunks(
             raise typer.BadParameter(
                 f"{model} needs all documents at once; use one of {able}", param_hint="--model"
             )
-        n_documents, is_first = 0, True
+        n_documents = 0
+        is_first = True
         for chunk in source.chunks(corpus, quiet=quiet):
             if is_first and split is None and "train" in chunk.splits:
                 split = "train"
@@ -240,11 +243,10 @@ def default_output(corpus: str) -> Path:
     >>> [str(default_output(corpus)) for corpus in ("mails/2026.csv.gz", "2026.xlsx", "-")]
     ['2026.model.zip', '2026.xlsx.model.zip', 'stdin.model.zip']
     """
-    name = (
-        "stdin"
-        if corpus == "-"
-        else re.sub(r"(\.csv)?(\.gz|\.zst)?$", "", Path(corpus).name, flags=re.IGNORECASE)
-    )
+    if corpus == "-":
+        name = "stdin"
+    else:
+        name = re.sub(r"(\.csv)?(\.gz|\.zst)?$", "", Path(corpus).name, flags=re.IGNORECASE)
     return Path(f"{name or 'bayesift'}.model.zip")
 
 

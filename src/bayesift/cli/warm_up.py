@@ -13,7 +13,10 @@ from bayesift.cli.options import Quiet
 from bayesift.errors import DataError
 
 MODELS = ("auto", "naive-bayes", "logistic-gaussian", "logistic-laplace", "online-perceptron")
-_TEXTS, _LENGTH, _VOCABULARY = 20_000, 20, 150_000  # large enough that every step takes its kernels
+# large enough that every step takes its kernels
+_TEXTS = 20_000
+_LENGTH = 20
+_VOCABULARY = 150_000
 
 
 def warm_up(

@@ -92,13 +92,11 @@ def guess_language(text: str) -> str | None:
     words = re.findall(r"\w+", start)
     hits = Counter(language for word in words for language in _LANGUAGES.get(word, ()))
     best = hits.most_common(1)
-    return (
-        best[0][0]
-        if best and best[0][1] >= 2
-        else None
-        if script == "Latin"
-        else f"{script} script"
-    )
+    if best and best[0][1] >= 2:
+        return best[0][0]
+    if script == "Latin":
+        return None
+    return f"{script} script"
 
 
 def count_languages(texts: Iterable[str]) -> Counter[str]:
@@ -111,7 +109,9 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 _SHOWN = 3
 _SAMPLE = 5_000  # documents that are looked at closely, spread over the corpus
-_PLAIN_SEPARATORS, _SEPARATORS = "|;", ",/+&"  # the latter also stand in names
+# the latter also stand in names
+_PLAIN_SEPARATORS = "|;"
+_SEPARATORS = ",/+&"
 _TAGS = (
     "a|b|body|br|div|em|font|h[1-6]|html|i|img|li|p|pre|script|span|strong|style|table|td|th|tr|ul"
 )
@@ -155,7 +155,9 @@ class Finding:
         return asdict(self) | {"examples": list(self.examples)}
 
     def __str__(self) -> str:
-        return f"{self.message}; {self.cure}" if self.cure else self.message
+        if self.cure:
+            return f"{self.message}; {self.cure}"
+        return self.message
 
 
 def check_corpus(corpus: Corpus, *, thorough: bool = True) -> tuple[Finding, ...]:
@@ -228,11 +230,10 @@ def _check_presence(corpus: Corpus) -> Iterator[Finding]:
     unlabelled = [corpus.documents[row].id for row in np.flatnonzero(corpus.n_labels == 0).tolist()]
     if len(unlabelled) == len(corpus):
         are_records = any(note.what == RECORDS for note in corpus.notes)
-        cure = (
-            f"bayesift screen {corpus.name} needs none"
-            if are_records
-            else "name the column with --label"
-        )
+        if are_records:
+            cure = f"bayesift screen {corpus.name} needs none"
+        else:
+            cure = "name the column with --label"
         yield _finding("no-labels", "error", "no document has a label", cure, unlabelled)
     elif unlabelled and corpus.is_multilabel:
         message = f"{_some(unlabelled, 'document')} without a label belong to no category"
@@ -351,7 +352,8 @@ def _check_order(corpus: Corpus) -> Iterator[Finding]:
     labels = (corpus.indicator @ np.random.default_rng(0).random(len(corpus.categories)))[
         corpus.n_labels > 0
     ]
-    n_distinct, runs = len(np.unique(labels)), 1 + int(np.count_nonzero(np.diff(labels)))
+    n_distinct = len(np.unique(labels))
+    runs = 1 + int(np.count_nonzero(np.diff(labels)))
     if n_distinct > 1 and runs == n_distinct and len(labels) >= 3 * runs:
         cure = "nothing for fit; but the first or last rows are no test"
         yield _finding("sorted", "note", "the rows are sorted by label", cure)

@@ -111,7 +111,8 @@ def _read_vectors(path: Path, log: ProblemLog) -> list[tuple[list[str], PairBloc
     blocks = []
     for first, lines in read_blocks(path):
         parts = [line.partition(b" ") for line in lines]
-        ids, pairs = [part[0] for part in parts], [part[2] for part in parts]
+        ids = [part[0] for part in parts]
+        pairs = [part[2] for part in parts]
         block = parse_pairs([line.rstrip(b"\n") for line in pairs])
         if block is None or not b"".join(ids).isdigit() or not all(ids) or _leaves_range(block):
             ids, pairs = _keep_good(first, ids, pairs, path, log)

@@ -180,11 +180,10 @@ class Profile:
         kappa = self.settings.kappa
         self.threshold = float(threshold)
         share = np.clip((self.threshold - kappa) / (1 - 2 * kappa), 0.0, 1.0)
-        self._relevant_from = (
-            float(np.clip(ndtri(share), -_MAX_RATIO, _MAX_RATIO))
-            if self.stack is None
-            else _MAX_RATIO
-        )
+        if self.stack is None:
+            self._relevant_from = float(np.clip(ndtri(share), -_MAX_RATIO, _MAX_RATIO))
+        else:
+            self._relevant_from = _MAX_RATIO
         self._forget_rule()
 
     def set_terms(self, terms: IntArray) -> None:
@@ -326,7 +325,9 @@ class Profile:
         relevant = self._next_relevant(
             rows, start, rows.shape[0] if asked is None else asked.row + 1
         )
-        return asked if relevant is None else relevant
+        if relevant is None:
+            return asked
+        return relevant
 
     def _next_relevant(self, rows: SparseRows, start: int, stop: int) -> Found | None:
         """Find the first document of some rows whose probability is above the threshold."""
@@ -343,17 +344,17 @@ class Profile:
                 return Found(
                     start + int(hits[0]), RELEVANT, float(probabilities[hits[0]]), float(gain[0])
                 )
-            start, size = start + size, min(2 * size, _BLOCK)
+            start = start + size
+            size = min(2 * size, _BLOCK)
         return None
 
     def _scan(self, rows: SparseRows, start: int, draws: FloatArray | None) -> Found | None:
         """Scan by the posterior alone; nothing counts as relevant where there is a stack."""
-        documents, likelihood = (rows.indptr, rows.indices, rows.data), self.likelihood.parameters
-        rule, posterior, gain = (
-            self._rule_now(),
-            self._scanned_now(),
-            GAINS[self.strategy.gain_used],
-        )
+        documents = (rows.indptr, rows.indices, rows.data)
+        likelihood = self.likelihood.parameters
+        rule = self._rule_now()
+        posterior = self._scanned_now()
+        gain = GAINS[self.strategy.gain_used]
         uniform = _NO_DRAWS if draws is None else draws
         room = *self._room, self._found, *self._region
         row, why = scan(

@@ -243,7 +243,8 @@ class VectorSpace:
             raise DataError(
                 "not a saved vector space: a word was seen in more documents than there were"
             )
-        space.frequencies, space.n_documents = frequencies, n_documents
+        space.frequencies = frequencies
+        space.n_documents = n_documents
         return space
 
     def _counter(self) -> TermVectorizer:
@@ -258,7 +259,9 @@ class VectorSpace:
         seen[known] = np.maximum(self.frequencies[columns[known]], 1)
         if self.idf == "running":
             return np.log2(1 + max(self.n_documents, 1) / seen)
-        return np.log2(self.n_documents / seen) if self.n_documents > 1 else np.ones(len(columns))
+        if self.n_documents > 1:
+            return np.log2(self.n_documents / seen)
+        return np.ones(len(columns))
 
     @staticmethod
     def _weigh(counts: SparseRows, rarity: FloatArray) -> None:

@@ -110,7 +110,8 @@ class Corpus:
     def texts(self) -> list[str]:
         """Title and body of every document."""
         texts: Any = self.text_column
-        return texts if isinstance(texts, list) else texts.to_pylist()
+        listed: list[str] = texts if isinstance(texts, list) else texts.to_pylist()
+        return listed
 
     @property
     def text_column(self) -> list[str] | pa.ChunkedArray:
@@ -141,8 +142,8 @@ class Corpus:
     def _splits(self) -> list[str | None]:
         """The split of each document."""
         if isinstance(self.documents, DocumentTable):
-            column = self.documents.splits
-            return [None] * len(self) if column is None else column.to_pylist()
+            splits: list[str | None] = self.documents._splits.to_pylist()
+            return splits
         return [document.split for document in self.documents]
 
     @property

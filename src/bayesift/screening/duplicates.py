@@ -24,7 +24,8 @@ from bayesift.screening.linkage import MISSING, Fields, compare, fold, log_odds
 
 PROBABILITY = 0.9  # above this records are joined
 _APART = 0.1  # below this records are never in one group
-_BANDS, _ROWS = 12, 3
+_BANDS = 12
+_ROWS = 3
 _LARGEST = 20  # records with one key, of which all pairs are compared
 _WINDOW = 5  # neighbours that are compared where more have it
 _ABSTRACT_START = 80
@@ -196,20 +197,22 @@ def _pairs_of(keys: IntArray, order: IntArray) -> IntArray:
     rows = np.flatnonzero(keys != MISSING)
     rows = rows[np.lexsort((order[rows], keys[rows]))]
     ordered = keys[rows]
-    begins = (
-        np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-        if len(rows)
-        else np.zeros(0, dtype=np.int64)
-    )
+    if len(rows):
+        begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    else:
+        begins = np.zeros(0, dtype=np.int64)
     sizes = np.diff(np.append(begins, len(rows)))
     reach = np.repeat(np.where(sizes <= _LARGEST, sizes - 1, _WINDOW), sizes)
     group = np.repeat(np.arange(len(sizes)), sizes)
     pairs = []
     for step in range(1, int(reach.max(initial=0)) + 1):
         near = np.flatnonzero((group[:-step] == group[step:]) & (reach[:-step] >= step))
-        one, other = rows[near], rows[near + step]
+        one = rows[near]
+        other = rows[near + step]
         pairs.append(np.minimum(one, other) * n + np.maximum(one, other))
-    return np.concatenate(pairs) if pairs else np.zeros(0, dtype=np.int64)
+    if pairs:
+        return np.concatenate(pairs)
+    return np.zeros(0, dtype=np.int64)
 
 
 class _Groups:
@@ -222,10 +225,12 @@ class _Groups:
 
     def join(self, one: int, other: int) -> bool:
         """Join the groups of two records; False if two of their members are apart."""
-        a, b = self._root(one), self._root(other)
+        a = self._root(one)
+        b = self._root(other)
         if a == b:
             return True
-        first, second = self._of(a), self._of(b)
+        first = self._of(a)
+        second = self._of(b)
         if any((min(i, j), max(i, j)) in self._apart for i in first for j in second):
             return False
         a, b = min(a, b), max(a, b)

@@ -109,10 +109,12 @@ class Columns:
         ]
 
     def _find(self, role: str, names: Collection[str]) -> str | None:
-        named = getattr(self, role)
+        named: str | None = getattr(self, role)
         by_lower = {name.strip().lower(): name for name in reversed(list(names))}
         if named is not None:
-            return named if named in names else by_lower.get(named.strip().lower())
+            if named in names:
+                return named
+            return by_lower.get(named.strip().lower())
         return next((by_lower[guess] for guess in GUESSES.get(role, ()) if guess in by_lower), None)
 
     def notes(
@@ -133,9 +135,10 @@ class Columns:
                 continue
             reason = "by its name"
             if column.strip().lower() not in known:
-                reason = (
-                    "the longest texts" if role == "text" else self._describe(column, names, rows)
-                )
+                if role == "text":
+                    reason = "the longest texts"
+                else:
+                    reason = self._describe(column, names, rows)
             notes.append(
                 Note(role, repr(column), reason, f"--{'split-column' if role == 'split' else role}")
             )
@@ -145,7 +148,9 @@ class Columns:
         n_values = len(set(_cells(label, rows)))
         values = f"{n_values:,} value{'s' * (n_values != 1)} in {len(rows):,} rows"
         others = label_candidates(names, rows, taken=self.present)
-        return f"{values}; also possible: {listed(others[:3])}" if others else values
+        if others:
+            return f"{values}; also possible: {listed(others[:3])}"
+        return values
 
 
 def _longest(
@@ -158,7 +163,9 @@ def _longest(
         if name not in taken
     }
     longest = max(lengths, key=lengths.__getitem__, default=None)
-    return longest if longest is not None and lengths[longest] else None
+    if longest is not None and lengths[longest]:
+        return longest
+    return None
 
 
 def label_candidates(
@@ -254,6 +261,8 @@ def read_date(value: Any) -> datetime.datetime | None:
     try:
         if text.removesuffix(".0").isdecimal() and len(text.removesuffix(".0")) <= 4:
             return datetime.datetime(int(float(text)), 1, 1)
-        return datetime.datetime.fromisoformat(text) if text else None
+        if text:
+            return datetime.datetime.fromisoformat(text)
+        return None
     except ValueError:
         raise ValueError(f"date {text[:40]!r} is neither ISO 8601 nor a year") from None

@@ -48,9 +48,8 @@ class StoppingEstimate:
     confidence : the probability at which to stop
     more_reading : for some probabilities, how many further documents without a relevant one it
         takes to reach it
-    weak_order : probability that finds do not become rarer, so that the order is no better than a
-        random one
-    caveat : why the numbers say little; empty if there is no reason
+    weak_order : probability that relevant documents do not become rarer, as in a random order
+    caveat : why the numbers say little; empty if nothing speaks against them
     """
 
     n_found: int
@@ -140,14 +139,14 @@ class RankDecay:
     The shape r is a power law (1 + u / c)^-b or a stretched exponential exp(-(u / c)^d) of u = (t -
     1) / N, with b, c and d on a grid, q = exp(-4 u) is the tail; with small probability a large
     share of r is constant (a useless ranking) or it rises (a harmful one). With S(n) = s(1) + ... +
-    s(n) and k finds at places t_i among n read, the prior 1/a gives closed forms:
+    s(n) and k relevant documents at ranks t_i among n read, the prior 1/a gives closed forms:
 
-        p(r, e | finds)        ~ p(r) p(e) prod_i s(t_i) / S(n)^k
-        left | r, e, finds     ~ negative binomial of k and S(n)
+        p(r, e | ranks)        ~ p(r) p(e) prod_i s(t_i) / S(n)^k
+        left | r, e, ranks     ~ negative binomial of k and S(n)
 
     so that the posterior is a mixture of negative binomials. If h relevant documents were found
     among m others, which were read at random before, k becomes k + h and S(n) becomes (S(n) + m /
-    N) / (1 + m / N). p(e) is the posterior of one share for all reviews, given the finds of ten
+    N) / (1 + m / N). p(e) is the posterior of one share for all reviews, given the ranks in ten
     (docs/explanation/screening.md). Statement: a probability, right on average over reviews like
     these. It assumes that the rate goes on as one of the shapes, and costs no reading but that it
     asks for.
@@ -185,7 +184,8 @@ class RankDecay:
         ):
             raise ValueError("tail_shares must map shares between 0 and 1 to their probabilities")
         self.n_documents = n_documents
-        self._sampled, self._n_sampled = sample[0] / n_documents, sample[1]
+        self._sampled = sample[0] / n_documents
+        self._n_sampled = sample[1]
         self._tails = np.array(list(tail_shares))[:, np.newaxis]
         families = _shapes(n_documents)
         weights = [
@@ -213,7 +213,8 @@ class RankDecay:
         `found_before` counts the relevant documents that the review started from.
         """
         positions, n_read = self._positions(judgements)
-        unseen, k = self.n_documents - n_read, self._n_found(positions)
+        unseen = self.n_documents - n_read
+        k = self._n_found(positions)
         if not k or not unseen:
             return RemainingRelevant(np.full(draws, unseen), found_before + k)
         heights = np.cumsum(self._mixture(positions, n_read).pmf(unseen))
@@ -323,13 +324,16 @@ class RankDecay:
     def _probability(self, positions: IntArray, n_read: int, allowed: int) -> float:
         if n_read == self.n_documents or allowed >= self.n_documents - n_read:
             return 1.0
-        return self._mixture(positions, n_read).cdf(allowed) if self._n_found(positions) else 0.0
+        if self._n_found(positions):
+            return self._mixture(positions, n_read).cdf(allowed)
+        return 0.0
 
     def _more_reading(
         self, positions: IntArray, n_read: int, allowed: int, wanted: Sequence[float]
     ) -> dict[float, int]:
         """Count further irrelevant documents needed for each probability, the lowest first."""
-        k, most = self._n_found(positions), max(n_read, self.n_documents - allowed)
+        k = self._n_found(positions)
+        most = max(n_read, self.n_documents - allowed)
         if not k:
             return dict.fromkeys(wanted, most - n_read)
         rates = self._log_prior + self._log_rates(positions)
@@ -339,7 +343,8 @@ class RankDecay:
             read = self._shares_read(n)
             return _mixed(k, _normalised(rates - k * np.log(read)), read).cdf(allowed)
 
-        more, low = {}, n_read
+        more = {}
+        low = n_read
         for sure in wanted:
             low = bisect_left(range(most), sure, lo=low, key=probability) if low < most else most
             more[sure] = low - n_read
@@ -399,7 +404,9 @@ def _shapes(n_documents: int) -> tuple[FloatArray, ...]:
 
 
 def _rounded(number: float) -> str:
-    return f"{number:.1f}" if number < 9.95 else f"{number:,.0f}"
+    if number < 9.95:
+        return f"{number:.1f}"
+    return f"{number:,.0f}"
 
 
 def _caveat(n_found: int, weak: float, n_unseen: int) -> str:

@@ -103,8 +103,10 @@ class Forecast:
         self, labels: FloatArray, *, draws: int = 1000, seed: int = 0
     ) -> RemainingRelevant:
         """Draw the number of relevant documents among those with label 0."""
-        judged, unseen = np.flatnonzero(labels), np.flatnonzero(labels == 0)
-        Z, y = self._design[judged], (labels[judged] > 0).astype(np.float64)
+        judged = np.flatnonzero(labels)
+        unseen = np.flatnonzero(labels == 0)
+        Z = self._design[judged]
+        y = (labels[judged] > 0).astype(np.float64)
         _, mode, root = max(
             (_laplace(Z, y, variance) for variance in _VARIANCES), key=lambda fit: fit[0]
         )
@@ -140,7 +142,9 @@ def _laplace(Z: FloatArray, y: FloatArray, variance: float) -> tuple[float, Floa
             moved := _log_posterior(Z, y, precision, mode + length * step)
         ) < value and length > _TOLERANCE:
             length /= 2.0
-        mode, gained, value = mode + length * step, moved - value, max(moved, value)
+        mode = mode + length * step
+        gained = moved - value
+        value = max(moved, value)
         if gained < _TOLERANCE:
             break
     lower = linalg.cholesky(_hessian(Z, expit(Z @ mode), precision), lower=True)
