@@ -30,7 +30,7 @@ from bayesift.thresholds import ThresholdedClassifier
 
 STATE = "stream.json"
 JOURNAL = "journal.jsonl"
-_SMALLEST = 1e-15  # probability that a loss counts at least
+_MIN_PROBABILITY = 1e-15  # probability that a loss counts at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +211,7 @@ class StreamLearner:
         ):
             self.vectorizer = self.vectorizer.partial_fit(texts).first_terms(self.max_terms)
         X = self.vectorizer.transform(texts)
+        # Texts without a known word still need a column, for the model's sake.
         X.resize((X.shape[0], max(X.shape[1], 1)))
         if self.categories:
             self.model.add_terms(X.shape[1])
@@ -238,6 +239,7 @@ class StreamLearner:
         reasons = [self._reasons(X)] if self.reasons else [()] * len(run)
         if run[0].labels is None or not (self.categories or run[0].labels):
             return self._answers(run, names, self._probabilities(X), [None] * len(run), reasons)
+        # A new category cannot be predicted yet: the answer is that of the model before it.
         new = [label for label in _as_tuple(run[0].labels) if label not in self.categories]
         before = self._probabilities(X) if new else None
         self.categories += new
@@ -282,7 +284,7 @@ class StreamLearner:
     def _losses(self, run: list[StreamItem], probabilities: FloatArray) -> list[float]:
         """Compute the log loss of one label, or its mean over categories."""
         member = self._member(run)
-        clipped = np.clip(probabilities, _SMALLEST, 1 - _SMALLEST)
+        clipped = np.clip(probabilities, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
         if self.single:
             return [
                 float(-np.log(row[index][0])) for row, index in zip(clipped, member, strict=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bayesift.corpora import Finding
     from bayesift.records import Corpus
 
-_SAID = ("no-labels", "blank-labels", "one-label", "empty-rows", "bad-rows")
+_REPORTED_BY_FIT = ("no-labels", "blank-labels", "one-label", "empty-rows", "bad-rows")
 _STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 
@@ -77,5 +77,5 @@ def print_findings(name: str, corpus: Corpus, *, strip_html: bool = False) -> No
 
     for finding in check_corpus(corpus, thorough=False):
         cured = strip_html and finding.name == "html"
-        if finding.severity != "note" and finding.name not in _SAID and not cured:
+        if finding.severity != "note" and finding.name not in _REPORTED_BY_FIT and not cured:
             print_note(f"{name}: {finding}")

@@ -60,9 +60,8 @@ def _show_corpus(console: Console) -> Corpus:
         console,
         "The corpus",
         f"{len(corpus):,} documentation strings of Python's standard library; which of "
-        f"{len(corpus.categories)} "
-        f"modules does each belong to? {len(corpus.split('train')):,} to learn from, "
-        f"{len(corpus.split('test')):,} to test.",
+        f"{len(corpus.categories)} modules does each belong to? {len(corpus.split('train')):,} to "
+        f"learn from, {len(corpus.split('test')):,} to test.",
     )
     document = corpus.split("test").documents[0]
     excerpt = " ".join(document.full_text.split())[:150]

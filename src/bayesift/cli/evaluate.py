@@ -174,8 +174,7 @@ def compare(
         str,
         Option(
             help="Learners, separated by commas; `bayesift models` lists them. A learner's own "
-            "options follow its "
-            "name, as in svm:ngrams=2:min-df=2."
+            "options follow its name, as in svm:ngrams=2:min-df=2."
         ),
     ] = DEFAULT_MODELS,
     test_folds: Annotated[

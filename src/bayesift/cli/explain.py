@@ -25,9 +25,9 @@ if TYPE_CHECKING:
         TextClassifier,
     )
 
-_BAR = 16  # columns of a bar
-_TERM = 24  # columns of a term at most
-_SHOWN_UNSEEN = 8
+_BAR_COLUMNS = 16  # columns of a bar
+_MAX_TERM_COLUMNS = 24  # columns of a term at most
+_MAX_UNSEEN_LISTED = 8
 
 
 def explain(
@@ -73,8 +73,8 @@ def print_explanation(
         console.print(_decision(category, score))
         console.print(_bars(category))
         console.print()
-    unseen = ", ".join(explanation.unseen_terms[:_SHOWN_UNSEEN])
-    more = ", ..." if len(explanation.unseen_terms) > _SHOWN_UNSEEN else ""
+    unseen = ", ".join(explanation.unseen_terms[:_MAX_UNSEEN_LISTED])
+    more = ", ..." if len(explanation.unseen_terms) > _MAX_UNSEEN_LISTED else ""
     share = f"{explanation.unseen_share:.0%} of the text is new to the model"
     if explanation.by_meaning:
         share += f", {explanation.by_meaning:,} of {explanation.unseen:,} new terms have vectors"
@@ -109,23 +109,25 @@ def _bars(category: CategoryExplanation) -> Table:
     rows: list[tuple[str, float, str]] = [("(before any word)", category.prior, "")]
     rows += [(t.term, t.contribution, _note(t)) for t in category.terms]
     largest = max([1e-12, *(abs(value) for _, value, _ in rows if math.isfinite(value))])
-    longest = min(_TERM, max(len(name) for name, _, _ in rows))
+    longest = min(_MAX_TERM_COLUMNS, max(len(name) for name, _, _ in rows))
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim")
     table.add_column(
         "",
         justify="right",
         no_wrap=True,
         overflow="ellipsis",
-        min_width=min(_TERM, longest),
-        max_width=_TERM,
+        min_width=min(_MAX_TERM_COLUMNS, longest),
+        max_width=_MAX_TERM_COLUMNS,
     )
-    table.add_column(f"{'against':>{_BAR - 1}} │ for", no_wrap=True, min_width=2 * _BAR + 1)
+    table.add_column(
+        f"{'against':>{_BAR_COLUMNS - 1}} │ for", no_wrap=True, min_width=2 * _BAR_COLUMNS + 1
+    )
     table.add_column("log odds", justify="right", no_wrap=True, min_width=8)
     table.add_column("", overflow="fold")
     for name, value, note in rows:
         against = _bar(-value / largest, "▐")
         given = _bar(value / largest, "▌")
-        bars = f"[red]{against:>{_BAR}}[/red][dim]│[/dim][green]{given}[/green]"
+        bars = f"[red]{against:>{_BAR_COLUMNS}}[/red][dim]│[/dim][green]{given}[/green]"
         table.add_row(escape(name), bars, f"{value:+.3f}", escape(note))
     return table
 
@@ -155,7 +157,7 @@ def _share(inclusion: float) -> str:
 
 def _bar(share: float, half: str) -> str:
     """Draw a bar of full blocks, with a half one at its end; none for what is below 0."""
-    halves = round(2 * _BAR * min(max(share, 0.0), 1.0))
+    halves = round(2 * _BAR_COLUMNS * min(max(share, 0.0), 1.0))
     bar = "█" * (halves // 2)
     if halves % 2:
         if half == "▐":
@@ -259,8 +261,7 @@ def _print_facts(console: Console, facts: dict[str, Any]) -> None:
     weighting = facts["vectorizer"]["weighting"] if facts["vectorizer"] else "vectors"
     console.print(
         f"{len(facts['categories']):,} categories ({facts['labels']} labels), {facts['terms']:,} "
-        "terms "
-        f"({weighting}), rule {facts['rule']}, {facts['bytes'] / 1e6:,.1f} MB"
+        f"terms ({weighting}), rule {facts['rule']}, {facts['bytes'] / 1e6:,.1f} MB"
     )
     if facts["knowledge"]:
         console.print(f"knowledge of {_knowledge(facts['knowledge'])}")

@@ -67,8 +67,7 @@ class ModelOptions:
         str | None,
         Option(
             help="Strength of the prior of a linear model: norm, cross-validation, "
-            "one-standard-error, search, "
-            "evidence, or a factor of its standard deviations.",
+            "one-standard-error, search, evidence, or a factor of its standard deviations.",
         ),
     ] = None
 
@@ -173,7 +172,7 @@ def fit(
         part = part_of(source.read(corpus, quiet=quiet), split, default="train")
         if not quiet:
             print_findings(corpus, part, strip_html=learner.strip_html)
-        start = time.perf_counter()
+        start = time.perf_counter()  # of learning: reading the file does not count
         with working("reading texts", len(part), quiet=quiet) as steps, usage_errors():
             parameters = choice.parameters
             if has_parameter(model, "progress"):

@@ -204,6 +204,7 @@ def _learn_lines(
         for answer in run.learn(batch):
             if not answers.no_answers:
                 print(_answer_line(answer, reasons=answers.reasons))
+        # Answers leave before their lines enter the journal: a line there is never answered again.
         sys.stdout.flush()
         if folder is not None:
             folder.add(batch)

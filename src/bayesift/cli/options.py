@@ -364,8 +364,7 @@ class LearnerOptions:
         str,
         Option(
             help="Rule that turns scores into decisions, such as scut or max-f1:shrinkage=3; auto "
-            "is bayes for "
-            "probabilities and sign for other scores.",
+            "is bayes for probabilities and sign for other scores.",
             rich_help_panel=DECISIONS,
         ),
     ] = "auto"

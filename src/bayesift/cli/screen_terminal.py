@@ -57,7 +57,7 @@ _SHORT = {
 _SHORT |= {"?": "help", "h": "help", "q": "quit", "r": "exclude", "o": "open", "w": "words"}
 _FOR = "bold green"
 _AGAINST = "dim red"
-_SHOWN = 15
+_MAX_LISTED = 15
 
 
 @dataclass
@@ -133,7 +133,8 @@ class Session:
     def _search(self, words: str) -> None:
         found = self.review.search(words)
         lines = [
-            f"{record.id}: {record.reference.title or '(no title)'}" for record in found[:_SHOWN]
+            f"{record.id}: {record.reference.title or '(no title)'}"
+            for record in found[:_MAX_LISTED]
         ]
         self.message = "\n".join([f"{len(found):,} records hold {words!r}", *lines])
 
@@ -172,8 +173,7 @@ def status_line(review: Review) -> str:
     maybe = f", {progress.n_maybe:,} maybe" if progress.n_maybe else ""
     return (
         f"{progress.n_decided:,} of {progress.n_records:,} decided: {progress.n_included:,} "
-        f"included{maybe}, "
-        f"{progress.n_excluded:,} excluded; {progress.stopping_line()}"
+        f"included{maybe}, {progress.n_excluded:,} excluded; {progress.stopping_line()}"
     )
 
 

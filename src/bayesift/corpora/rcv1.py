@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -67,19 +66,6 @@ def train_paths(folder: str) -> tuple[str, ...]:
     return tuple(
         f"{folder}/{name}{suffix}" for name in VECTORS["train"] for suffix in (".gz", "", ".zst")
     )
-
-
-def load_rcv1_topic_names(
-    data_dir: str | Path | None = None, *, folder: str = "rcv1"
-) -> dict[str, str]:
-    """Load the names of the topics, such as "ANNUAL RESULTS" for C1511."""
-    names = (*HIERARCHIES, "rcv1_topic_codes.json")
-    path = find(
-        folder, [f"{folder}/{name}" for name in names], data_dir, fetchable=folder == "rcv1"
-    )
-    if path.suffix == ".json":
-        return dict(json.loads(path.read_text("utf-8")))
-    return {edge[2]: edge[3] for edge in _read_edges(path) if edge[2] != "Root"}
 
 
 def _choose(home: Path, names: list[str] | tuple[str, ...]) -> Path | None:

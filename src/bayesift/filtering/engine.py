@@ -148,6 +148,7 @@ class FilterEngine:
             found += [(hit.row, position, profile, hit) for hit in _scan_all(profile, batch)]
         vectors: dict[int, DocumentVector] = {}
         events = []
+        # Retrievals in the order of the stream, then of the profiles, whatever scanned them first
         for row, _, profile, hit in sorted(found, key=lambda entry: entry[:2]):
             if row not in vectors:
                 vectors[row] = batch.take(row, self.space)

@@ -364,6 +364,7 @@ def effective(events: Iterable[Event]) -> list[Event]:
             kept[position] = None
 
     for event in events:
+        # What takes back stays out itself: the profile is rebuilt as if neither had happened.
         if isinstance(event, TakenBack):
             drop(Judged, event.profile, event.id)
             continue

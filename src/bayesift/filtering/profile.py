@@ -29,8 +29,8 @@ QUERY_STRENGTH = 15.0
 QUERY_BIAS = -3.0
 REGION_SIZE = 32  # past relevant documents that stand for those to come, the last ones
 _NO_DRAWS = np.zeros(0)
-_BLOCK = 20_000  # documents scored together, which bounds memory
-_FIRST_SCANNED = (
+_DOCUMENTS_PER_BLOCK = 20_000  # documents scored together, which bounds memory
+_FIRST_SCANNED_DOCUMENTS = (
     64  # documents that a stack scores together, then twice as many until one is retrieved
 )
 _MAX_RATIO = 1e3  # mean over standard deviation that no document reaches
@@ -244,12 +244,14 @@ class Profile:
         """Learn from a judgement: count its words, add informative ones, update the posterior."""
         self.pending.pop(document.id, None)
         self.judgements[document.id] = relevant
+        # Counts come first: the words of this document may be the informative ones.
         self._widen_counts(int(document.columns.max(initial=-1)) + 1)
         counts = self.relevant_counts if relevant else self.irrelevant_counts
         counts[document.columns] += 1
         self.n_relevant += relevant
         self.n_irrelevant += not relevant
         if self.stack is not None:
+            # The stack learns the field as it was before this judgement, as it will be used.
             self.stack.learn(
                 _whole_row(document), _ratios(*self.field(document)), np.array([relevant])
             )
@@ -260,6 +262,7 @@ class Profile:
             self.kept.append(document)
         else:
             self.counters.judged_irrelevant += 1
+            # Irrelevant documents are many: each is balanced by a relevant one (+rel).
             if self.strategy.retrain and self.kept:
                 examples.append((self._past_relevant(), True))
         for example, label in examples:
@@ -308,10 +311,10 @@ class Profile:
         They are in the order of the probabilities.
         """
         scores = np.empty(X.shape[0])
-        for start in range(0, X.shape[0], _BLOCK):
-            rows = X[start : start + _BLOCK]
+        for start in range(0, X.shape[0], _DOCUMENTS_PER_BLOCK):
+            rows = X[start : start + _DOCUMENTS_PER_BLOCK]
             ratios = _ratios(*self.posterior.fields(restricted(rows, self.lookup)))
-            scores[start : start + _BLOCK] = (
+            scores[start : start + _DOCUMENTS_PER_BLOCK] = (
                 ratios if self.stack is None else self.stack.log_odds(rows, ratios)
             )
         return scores
@@ -320,6 +323,7 @@ class Profile:
         """Find the next document to retrieve, from a row on; None at the end."""
         if self.stack is None:
             return self._scan(rows, start, draws)
+        # A query before the next relevant document comes first; the posterior alone finds it.
         queries = self.strategy.query is not None
         asked = self._scan(rows, start, draws) if queries else None
         relevant = self._next_relevant(
@@ -331,7 +335,7 @@ class Profile:
 
     def _next_relevant(self, rows: SparseRows, start: int, stop: int) -> Found | None:
         """Find the first document of some rows whose probability is above the threshold."""
-        size = _FIRST_SCANNED
+        size = _FIRST_SCANNED_DOCUMENTS
         while start < stop:
             block = _rows_between(rows, start, min(start + size, stop))
             probabilities = self.probabilities(block)
@@ -345,7 +349,7 @@ class Profile:
                     start + int(hits[0]), RELEVANT, float(probabilities[hits[0]]), float(gain[0])
                 )
             start = start + size
-            size = min(2 * size, _BLOCK)
+            size = min(2 * size, _DOCUMENTS_PER_BLOCK)
         return None
 
     def _scan(self, rows: SparseRows, start: int, draws: FloatArray | None) -> Found | None:

@@ -194,6 +194,7 @@ def save_checkpoint(
     folder: str | Path, engine: FilterEngine, log: FileLog, output: OutputMark | None = None
 ) -> None:
     """Write the state after all events so far, and the position in the output."""
+    # A checkpoint must never know of events that a power failure can still take from the log.
     log.sync()
     states = [ProfileState.of(profile) for profile in engine.profiles.values()]
     content = filter_content(engine.space, states, len(log), log.position, output)

@@ -28,8 +28,8 @@ from bayesift.models.online.streaming import KernelArrays
 from bayesift.state import expect_array, storable
 
 _SETTINGS = OnlineStackedClassifier()
-_MEAN = [1.0, 0.0, 0.0]
-_VARIANCES = [0.1, 0.1, 0.1]
+_START_MEAN = [1.0, 0.0, 0.0]
+_START_VARIANCES = [0.1, 0.1, 0.1]
 
 
 @storable("profile-stack")
@@ -49,7 +49,10 @@ class ProfileStack(KernelArrays):
     @classmethod
     def empty(cls) -> Self:
         """Make a stack before any judgement."""
-        return cls(StackState.empty(1, 1, len(_SETTINGS.rates)), new_mixer(1, _MEAN, _VARIANCES))
+        return cls(
+            StackState.empty(1, 1, len(_SETTINGS.rates)),
+            new_mixer(1, _START_MEAN, _START_VARIANCES),
+        )
 
     def log_odds(self, rows: SparseRows, ratios: FloatArray) -> FloatArray:
         """Compute the log odds of relevance of documents x words.

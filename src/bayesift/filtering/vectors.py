@@ -68,6 +68,7 @@ class VectorBatch:
         """Return the vector of one document; its unknown words get columns."""
         part = slice(self.whole.indptr[row], self.whole.indptr[row + 1])
         columns = space.add_words(self.words.take(self.whole.indices[part].astype(np.int64)))
+        # Kernels expect columns in order, and new words got theirs just now.
         order = np.argsort(columns)
         return DocumentVector(self.ids[row], columns[order], self.whole.data[part][order])
 
@@ -232,6 +233,7 @@ class VectorSpace:
             options = {"unspaced": "words", **parameters}
             n_documents = int(options.pop("n_documents"))
             space = cls(**options)
+            # A language or stemmer that does not exist is refused when it is first used.
             space._counter().term_counts("a probe of the parameters")
             frequencies = np.array(arrays["frequencies"], dtype=np.int64)
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:

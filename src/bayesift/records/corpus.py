@@ -102,8 +102,7 @@ class Corpus:
     def __repr__(self) -> str:
         return (
             f"Corpus({self.name!r}, {len(self.documents):,} documents, {len(self.categories):,} "
-            "categories, "
-            f"splits={self.splits})"
+            f"categories, splits={self.splits})"
         )
 
     @property

@@ -15,7 +15,7 @@ from bayesift.records.document import Document
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_BATCH = 1 << 14  # documents that are made, or hashed, at a time
+_DOCUMENTS_PER_BATCH = 1 << 14  # documents that are made, or hashed, at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +111,8 @@ class DocumentTable(Sequence[Document]):
         return len(self.texts)
 
     def __iter__(self) -> Iterator[Document]:
-        for start in range(0, len(self), _BATCH):
-            yield from self._made(slice(start, start + _BATCH))
+        for start in range(0, len(self), _DOCUMENTS_PER_BATCH):
+            yield from self._made(slice(start, start + _DOCUMENTS_PER_BATCH))
 
     @overload
     def __getitem__(self, index: int) -> Document: ...
@@ -121,7 +121,7 @@ class DocumentTable(Sequence[Document]):
     def __getitem__(self, index: int | slice) -> Document | tuple[Document, ...]:
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
-            if step == 1:
+            if step == 1:  # a slice of Arrow columns copies nothing
                 return self._made(slice(start, stop))
             return self.select(np.arange(start, stop, step))._made(slice(None))
         row = range(len(self))[index]  # refuses what is out of range
@@ -205,8 +205,8 @@ class DocumentTable(Sequence[Document]):
         splits = self._splits.fill_null("")
         ends = self.labels.indptr
         names = pa.array([b"".join(_sized([name])) for name in self.categories], pa.large_binary())
-        for start in range(0, len(self), _BATCH):
-            stop = min(len(self), start + _BATCH)
+        for start in range(0, len(self), _DOCUMENTS_PER_BATCH):
+            stop = min(len(self), start + _DOCUMENTS_PER_BATCH)
             held = names.take(pa.array(self.labels.indices[ends[start] : ends[stop]]))
             offsets = pa.array(ends[start : stop + 1] - ends[start], pa.int64())
             labels = pc.binary_join(

@@ -150,7 +150,7 @@ _LETTERS = {"J": "JOUR", "C": "CONF", "B": "BOOK", "S": "SER", "P": "PAT"}  # of
 _EXCEL = re.compile(r'\s*="(.*)"\s*\Z', re.DOTALL)
 _CITATION = re.compile(r";(\d+)(?:\(([^)]{1,20})\))?:([\w-]+)\.")
 _INITIALS = re.compile(r"(?:[A-Z][.\s-]*){1,4}\Z")
-_CELL = 32_767
+_MAX_CELL_CHARACTERS = 32_767
 _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")
 
 
@@ -406,11 +406,13 @@ def write_excel(references: Iterable[Reference], stream: IO[bytes]) -> None:
     for number, row in enumerate(rows, 2):
         cells = [_FORBIDDEN.sub(" ", row.get(name, "")) for name in columns]
         longest = max(range(len(cells)), key=lambda position: len(cells[position]))
-        if len(cells[longest]) > _CELL:
+        if len(cells[longest]) > _MAX_CELL_CHARACTERS:
             message = (
                 f"row {number}: column {columns[longest]!r} has {len(cells[longest]):,} characters"
             )
-            raise DataError(f"{message}, and a cell of Excel holds {_CELL:,}; write CSV instead")
+            raise DataError(
+                f"{message}, and a cell of Excel holds {_MAX_CELL_CHARACTERS:,}; write CSV instead"
+            )
         sheet.append([_text_cell(sheet, cell) if cell.startswith("=") else cell for cell in cells])
     book.save(stream)
 

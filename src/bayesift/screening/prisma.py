@@ -14,15 +14,15 @@ from markupsafe import Markup
 from bayesift.charts.svg import Chart, drawing, tag
 from bayesift.screening.review_log import ABSTRACT, FULL_TEXT, ReviewLog, Stage
 
-_WIDTH = 640
-_BOX = 270
-_LEFT = 20
-_RIGHT = 350
-_LINE = 17
+_PAGE_WIDTH = 640
+_BOX_WIDTH = 270
+_LEFT_BOX_X = 20
+_RIGHT_BOX_X = 350
+_LINE_HEIGHT = 17
 _PADDING = 12
-_GAP = 30
-_LETTERS = 40  # of a line in a box
-_SHOWN = 8  # sources or reasons; the others are counted together
+_BOX_GAP = 30
+_LETTERS_PER_LINE = 40  # of a line in a box
+_MAX_LISTED = 8  # sources or reasons; the others are counted together
 
 
 @dataclass(frozen=True)
@@ -220,22 +220,22 @@ class FlowDiagram(Chart):
         """The drawing."""
         drawn: list[Markup] = []
         top = 10
-        middle = _LEFT + _BOX / 2
+        middle = _LEFT_BOX_X + _BOX_WIDTH / 2
         for number, (main, side) in enumerate(self.stages):
             lines = _wrapped(main)
             beside = _wrapped(side)
             height = _height(lines)
             room = max(_height(lines), _height(beside))
-            drawn.append(_box(_LEFT, top, height, lines))
+            drawn.append(_box(_LEFT_BOX_X, top, height, lines))
             if beside:
-                drawn.append(_box(_RIGHT, top, _height(beside), beside))
+                drawn.append(_box(_RIGHT_BOX_X, top, _height(beside), beside))
                 across = top + min(height, _height(beside)) / 2
-                drawn += _arrow(_LEFT + _BOX, across, _RIGHT, across=True)
+                drawn += _arrow(_LEFT_BOX_X + _BOX_WIDTH, across, _RIGHT_BOX_X, across=True)
             if number < len(self.stages) - 1:
-                drawn += _arrow(middle, top + height, top + room + _GAP, across=False)
-            top += room + _GAP
+                drawn += _arrow(middle, top + height, top + room + _BOX_GAP, across=False)
+            top += room + _BOX_GAP
         told = "; ".join(line for main, side in self.stages for line in (*main, *side))
-        return drawing(self.title, _WIDTH, int(top - _GAP + 10), drawn, description=told)
+        return drawing(self.title, _PAGE_WIDTH, int(top - _BOX_GAP + 10), drawn, description=told)
 
 
 def _reasons(log: ReviewLog, records: Iterable[str], stage: Stage) -> dict[str, int]:
@@ -281,8 +281,8 @@ def _counted(name: str, count: int) -> list[str]:
 
 def _shortened(counts: dict[str, int], others: str) -> list[tuple[str, int]]:
     ranked = sorted(counts.items(), key=lambda item: -item[1])
-    rest = sum(count for _, count in ranked[_SHOWN:])
-    return [*ranked[:_SHOWN], *([(others, rest)] if rest else [])]
+    rest = sum(count for _, count in ranked[_MAX_LISTED:])
+    return [*ranked[:_MAX_LISTED], *([(others, rest)] if rest else [])]
 
 
 def _indented(lines: Iterable[str]) -> list[str]:
@@ -291,21 +291,23 @@ def _indented(lines: Iterable[str]) -> list[str]:
 
 def _wrapped(lines: Iterable[str]) -> list[str]:
     return [
-        part for line in lines for part in textwrap.wrap(line, _LETTERS, subsequent_indent="    ")
+        part
+        for line in lines
+        for part in textwrap.wrap(line, _LETTERS_PER_LINE, subsequent_indent="    ")
     ]
 
 
 def _height(lines: Sequence[str]) -> int:
-    return len(lines) * _LINE + 2 * _PADDING - 4
+    return len(lines) * _LINE_HEIGHT + 2 * _PADDING - 4
 
 
 def _box(left: float, top: float, height: float, lines: Sequence[str]) -> Markup:
-    frame = tag("rect", class_="box", x=left, y=top, width=_BOX, height=height, rx=4)
+    frame = tag("rect", class_="box", x=left, y=top, width=_BOX_WIDTH, height=height, rx=4)
     texts = []
     for number, line in enumerate(lines):
         indent = len(line) - len(line.lstrip())
         x = left + _PADDING + 5 * indent
-        y = top + _PADDING + 9 + number * _LINE
+        y = top + _PADDING + 9 + number * _LINE_HEIGHT
         texts.append(tag("text", line.strip(), class_="axis" if not indent else "small", x=x, y=y))
     return tag("g", frame, texts)
 

@@ -415,6 +415,7 @@ class ReviewLog:
     def _regroup(self, event: Event) -> None:
         record = int(event.record)
         if event.type == "join":
+            # In the order of their numbers, so that every replay gives the same record.
             others = sorted({str(other) for other in event.data["records"]}, key=int)
             self._groups = [record if str(group) in others else group for group in self._groups]
             for other in others:
@@ -450,6 +451,7 @@ class ReviewLog:
         members: dict[int, list[Reference]] = {}
         for group, reference in zip(self._groups, self.references, strict=True):
             members.setdefault(group, []).append(reference)
+        # Records that did not change keep their identity, so that rankings need not be made anew.
         before = self.records
         self.records = {}
         for group, sources in members.items():

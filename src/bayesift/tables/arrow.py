@@ -376,6 +376,8 @@ def _delimited_parts(
     used = _used(columns, labels=labels).present
     block = _without_lines(block, line - 1)
     while block:
+        # A block in which quotes are unusual is read to the end of the file by Python's reader, since
+        # its last record may go on in the next block.
         parsed = parse_csv(block, plain, names, used, line)
         is_good = parsed is not None and parsed.are_texts_good(
             columns, reader.checks.max_characters

@@ -16,9 +16,8 @@ from bayesift.tables.loading import describe_damage
 # Names by which a column is recognised, the first that is present.
 _NAMES = {
     "text": "text body content abstract message document article review description comment "
-    "comments sentence "
-    "question tweet post utterance sentence_text review_text full_text texte inhalt nachricht "
-    "texto testo",
+    "comments sentence question tweet post utterance sentence_text review_text full_text texte "
+    "inhalt nachricht texto testo",
     "label": "label labels category categories class topic topics tag tags target sentiment "
     "intent emotion genre "
     "label_text class_label kategorie klasse categoria categorie étiquette etiqueta",
@@ -31,7 +30,7 @@ KNOWN_NAMES = frozenset(name for names in GUESSES.values() for name in names)
 
 LONGEST_LABEL = 60  # characters
 SAMPLE_ROWS = 500
-_FEW_ROWS = 20
+_MIN_ROWS_TO_RECUR = 20
 _NUMBER = re.compile(r"[-+]?\d[\d.,:/\s-]*")  # also dates and times
 
 
@@ -178,7 +177,7 @@ def label_candidates(
     """
     ranks = {}
     free = [name for name in names if name not in taken]
-    is_only = len(free) == 1 and len(rows) < _FEW_ROWS
+    is_only = len(free) == 1 and len(rows) < _MIN_ROWS_TO_RECUR
     # A file sorted by label has one value in its first rows.
     fewest = 1 if len(rows) >= SAMPLE_ROWS else 2
     for name in free:

@@ -370,6 +370,7 @@ class Source:
             if encoding is None and _is_binary(head, suffix):
                 encoding = UTF_8
             elif encoding is None:
+                # One block decides where it has bytes outside of ASCII, so blocks stay as large.
                 first = head if is_whole else head + stream.read(_BLOCK_BYTES - _HEAD_BYTES)
                 rest = iter(partial(stream.read, _BLOCK_BYTES), b"")
                 encoding = guess_encoding(chain([first], rest))

@@ -69,7 +69,7 @@ TABLE_SUFFIXES = (*DELIMITED, *JSON_LINES, ".json", *PARQUET, *SPREADSHEETS, ".t
 Kind = Literal["delimited", "json-lines", "json", "parquet", "spreadsheet", "fasttext"]
 
 _SAMPLE_LINES = 500
-_BATCH = 1 << 14  # documents that are held as Python objects at a time
+_DOCUMENTS_PER_BATCH = 1 << 14  # documents that are held as Python objects at a time
 
 Record = TypeVar("Record")
 
@@ -161,6 +161,7 @@ class TableReader:
         if self.format.encoding is None and encoding != "utf-8":
             reason = "by its mark" if encoding in ("utf-16", "utf-32") else "it is not UTF-8"
             self.notes.append(Note("encoding", encoding, reason, "--encoding"))
+        # What a file holds counts for more than its name: programs export anything as .csv or .xls.
         self.kind = self._find_kind()
         self.checks = RowChecks(self._source.path, log or ProblemLog(), encoding, max_characters)
 
@@ -383,6 +384,7 @@ class TableReader:
         self, rows: Iterator[Row], wanted: Columns, *, labels: bool = True
     ) -> tuple[Columns, Iterator[Row]]:
         """Find the columns of rows from the start of the table, and return them with these rows."""
+        # Names are mostly enough; only without them are the first rows read and looked at.
         sample = list(islice(rows, 1))
         if not sample:
             return wanted, iter(())
@@ -541,7 +543,7 @@ def read_tables(
         records = read_records(
             part, columns, partial(_read_document, separator=separator), reader.checks
         )
-        while batch := list(islice(records, _BATCH)):
+        while batch := list(islice(records, _DOCUMENTS_PER_BATCH)):
             yield (
                 np.array([line for line, _ in batch]),
                 DocumentTable.of([document for _, document in batch]),

@@ -25,8 +25,8 @@ from bayesift.tables.loading import ProblemLog, describe_damage
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 
-_HEADER_WITHIN = 20  # records; lines of a title or a search may stand above the header
-_CONSISTENT = 0.8
+_MAX_HEADER_RECORD = 20  # records; lines of a title or a search may stand above the header
+_MIN_CONSISTENT_SHARE = 0.8
 _ROWS_PER_RECURRENCE = 20  # a cell in every twentieth row is not the name of its column
 
 
@@ -155,7 +155,7 @@ def _guess_delimiter(lines: Sequence[str], default: str) -> str:
         )
         if delimiter == default and share == 1:
             return default
-        if share >= _CONSISTENT:
+        if share >= _MIN_CONSISTENT_SHARE:
             fits[delimiter] = (share, width)
     return max(fits, key=fits.__getitem__, default=_by_header(lines, default))
 
@@ -206,7 +206,7 @@ def _count_above(records: Sequence[Sequence[str]]) -> int:
     if not records:
         return 0
     width = _usual_width(records)
-    for number, record in enumerate(records[:_HEADER_WITHIN]):
+    for number, record in enumerate(records[:_MAX_HEADER_RECORD]):
         filled = sum(1 for cell in record if cell.strip())
         if len(record) == width and filled > 0.8 * width:
             is_header = width > 3 or _has_usual_name(record)

@@ -13,7 +13,7 @@ from scipy.special import betainc, gammaln
 from bayesift.arrays import BoolArray, FloatArray, IntArray
 from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing, check_share
 
-LEAST_FINDS = 10  # finds from which on the posterior is held to say something
+LEAST_FINDS = 10  # relevant documents from which on the posterior says something
 TAIL_SHARES = {0.02: 0.004, 0.05: 0.026, 0.1: 0.227, 0.15: 0.423, 0.2: 0.295, 0.3: 0.025}
 CONFIDENCES = (0.5, 0.8, 0.9, 0.95, 0.99)
 
@@ -22,16 +22,16 @@ _SCALES = (0.01, 0.03, 0.1, 0.3)
 _WIDTHS = np.geomspace(0.01, 1.0, 14)
 _STEEPNESSES = (0.5, 1.0, 1.5, 2.0)
 _RISES = (1, 2, 4, 8, 16)
-_USELESS = (0.25, 0.5, 0.75)
+_CONSTANT_SHARES = (0.25, 0.5, 0.75)
 # Of power laws, stretched exponentials, orders of which a share is random, a constant rate and
 # rising rates.
 _FAMILY_WEIGHTS = (0.2, 0.66, 0.1, 0.02, 0.02)
 _TAIL_SCALE = 0.25  # of the fall of the tail over the pool, of the highest evidence
-_NEGLIGIBLE = 1e-9
-_OUTSIDE = 1e-7  # mass of the numbers left that are not looked at
+_NEGLIGIBLE_WEIGHT = 1e-9
+_NEGLIGIBLE_MASS = 1e-7  # mass of the numbers left that are not looked at
 # Probability of a rate that does not fall from which on the order is called weak; 0.04 beforehand.
-_WEAK = 0.25
-_INTERVAL = 0.95
+_WEAK_ORDER_PROBABILITY = 0.25
+_INTERVAL_MASS = 0.95
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class _Mixture:
         Larger numbers count as the largest.
         """
         n = 64
-        while n < largest and self.cdf(n) < 1.0 - _OUTSIDE:
+        while n < largest and self.cdf(n) < 1.0 - _NEGLIGIBLE_MASS:
             n *= 2
         m = np.arange(min(n, largest))
         ways = gammaln(self.k + m) - gammaln(self.k) - gammaln(m + 1.0)
@@ -253,7 +253,7 @@ class RankDecay:
         positions, n_read = self._positions(judgements)
         remaining = self.remaining(judgements, found_before=found_before)
         allowed = allowed_missing(remaining.n_found, recall)
-        low, high = remaining.interval(_INTERVAL)
+        low, high = remaining.interval(_INTERVAL_MASS)
         weak = self._weakness(positions, n_read)
         finds = min(
             self._n_found(positions) + 1, remaining.n_found
@@ -363,7 +363,7 @@ def _normalised(logs: FloatArray) -> FloatArray:
 
 
 def _mixed(k: int, weights: FloatArray, read: FloatArray) -> _Mixture:
-    kept = weights > _NEGLIGIBLE
+    kept = weights > _NEGLIGIBLE_WEIGHT
     return _Mixture(k, weights[kept] / weights[kept].sum(), read[kept])
 
 
@@ -391,7 +391,9 @@ def _shapes(n_documents: int) -> tuple[FloatArray, ...]:
     exponentials = [np.exp(-((u / c) ** d)) for c in _WIDTHS for d in _STEEPNESSES]
     steady = [np.exp(-u / c) for c in _WIDTHS]
     partly = [
-        (1.0 - share) * r / r.sum() + share / n_documents for r in steady for share in _USELESS
+        (1.0 - share) * r / r.sum() + share / n_documents
+        for r in steady
+        for share in _CONSTANT_SHARES
     ]
     rising = [(u + 1.0 / n_documents) ** p for p in _RISES]
     return (
@@ -414,6 +416,6 @@ def _caveat(n_found: int, weak: float, n_unseen: int) -> str:
         return ""
     if n_found < LEAST_FINDS:
         return f"too early, {n_found} of {LEAST_FINDS} finds"
-    if weak > _WEAK:
+    if weak > _WEAK_ORDER_PROBABILITY:
         return "finds do not become rarer, so that the order may be no better than a random one"
     return ""

@@ -23,7 +23,7 @@ from bayesift.screening.stopping.decay import LEAST_FINDS, TAIL_SHARES, RankDeca
 from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing
 from bayesift.screening.stopping.sampling import SampleCheck
 
-_EVERY = 10  # documents between two looks of a rule
+_DOCUMENTS_PER_LOOK = 10  # documents between two looks of a rule
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class PosteriorRule:
 
     recall: float = 0.95
     confidence: float = 0.95
-    every: int = _EVERY
+    every: int = _DOCUMENTS_PER_LOOK
     tail_shares: Mapping[float, float] = field(default_factory=lambda: TAIL_SHARES)
     sample_share: float = 0.0
 
@@ -96,7 +96,7 @@ class SampleRule:
     recall: float = 0.95
     confidence: float = 0.95
     switch: float = 0.5
-    every: int = _EVERY
+    every: int = _DOCUMENTS_PER_LOOK
 
     def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
@@ -127,7 +127,7 @@ class CallaghanMuellerHansen:
     recall: float = 0.95
     confidence: float = 0.95
     corrected: bool = False
-    every: int = _EVERY
+    every: int = _DOCUMENTS_PER_LOOK
 
     def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
@@ -161,7 +161,7 @@ class PointProcess:
     rate: Literal["power", "hyperbolic"] = "power"
     recall: float = 0.95
     confidence: float = 0.95
-    every: int = _EVERY
+    every: int = _DOCUMENTS_PER_LOOK
 
     def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
@@ -280,7 +280,7 @@ class Knee:
     about as much again as was read up to it.
     """
 
-    every: int = _EVERY
+    every: int = _DOCUMENTS_PER_LOOK
 
     def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
@@ -319,7 +319,7 @@ class Chao:
     orders: Sequence[IntArray]
     recall: float = 0.95
     confidence: float = 0.95
-    every: int = _EVERY
+    every: int = _DOCUMENTS_PER_LOOK
 
     def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""

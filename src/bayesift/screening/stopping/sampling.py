@@ -116,15 +116,6 @@ class SampleCheck:
         most = int(left[-1]) if len(left) else self.n_unseen
         return max(0, min(most - self.n_hits, self.n_unseen - self.n_drawn))
 
-    @property
-    def recall_bound(self) -> float:
-        """The share of all relevant documents that is found at least; 1 without any."""
-        found = self.n_found + self.n_hits
-        missing = self.missing_bound
-        if found + missing:
-            return found / (found + missing)
-        return 1.0
-
     def reaches(self, recall: float) -> bool:
         """Whether the sample proves that at least this share is found."""
         return self.missing_bound <= allowed_missing(self.n_found + self.n_hits, recall)
