@@ -217,10 +217,8 @@ class Journal:
         if expected is not None and self._n_entries < expected.n_entries:
             raise DataError(
                 f"has {self._n_entries:,} entries, but {expected.n_entries:,} were written by the "
-                "time "
-                f"of {self._mark or 'the checkpoint'}; restore the file, or delete that one to go "
-                "on "
-                "with what is left",
+                f"time of {self._mark or 'the checkpoint'}; restore the file, or delete that one "
+                "to go on with what is left",
                 file=self.path,
             )
 

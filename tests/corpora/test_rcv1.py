@@ -3,7 +3,7 @@ import gzip
 import numpy as np
 import pytest
 
-from bayesift.corpora import load_rcv1, load_rcv1_topic_names
+from bayesift.corpora import load_rcv1
 from bayesift.errors import CorpusNotFoundError, DataError
 
 TRAIN = "10  1:0.5 47236:0.25\n11  3:1\n"
@@ -44,17 +44,6 @@ def test_vectors_topics_and_splits(sample):
 def test_hierarchies(sample, write, name, content):
     write(f"rcv1/{name}", content)
     assert dict(load_rcv1(sample).parents) == {"C11": "CCAT"}
-
-
-def test_topic_names(sample, write):
-    path = write("rcv1/rcv1_topic_codes.json", '{"C11": "STRATEGY/PLANS"}')
-    assert load_rcv1_topic_names(sample) == {"C11": "STRATEGY/PLANS"}
-    path.unlink()
-    write("rcv1/rcv1.topics.hier.orig", HIERARCHY)
-    assert load_rcv1_topic_names(sample) == {
-        "CCAT": "CORPORATE/INDUSTRIAL",
-        "C11": "STRATEGY/PLANS",
-    }
 
 
 @pytest.mark.parametrize(
@@ -103,4 +92,3 @@ def test_counts(corpus_named):
     np.testing.assert_allclose(np.sqrt(corpus.vectors.power(2).sum(axis=1)), 1, atol=1e-4)
     assert corpus.parents["C1511"] == "C151"
     assert "CCAT" not in corpus.parents
-    assert set(corpus.categories) <= set(load_rcv1_topic_names(folder="rcv1-sample"))

@@ -1,6 +1,6 @@
 import pytest
 
-from bayesift.corpora import load_rcv1_topic_names, load_reuters_descriptions, load_trec9_topics
+from bayesift.corpora import load_rcv1, load_reuters_descriptions, load_trec9_topics
 from bayesift.corpora.directory import data_directory, find
 from bayesift.errors import CorpusNotFoundError, DataError
 from bayesift.records import Document
@@ -52,7 +52,7 @@ def test_an_id_that_occurs_twice_is_reported_with_both_lines(tmp_path):
 @pytest.mark.parametrize(
     ("load", "corpus"),
     [
-        (load_rcv1_topic_names, "rcv1"),
+        (load_rcv1, "rcv1"),
         (load_reuters_descriptions, "reuters"),
         (load_trec9_topics, "ohsumed-trec9"),
     ],

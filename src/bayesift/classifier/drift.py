@@ -75,7 +75,8 @@ class _Window:
     def plus(self, other: _Window) -> _Window:
         """Add the sums of both."""
         shape = tuple(np.maximum(self.held.shape, other.held.shape).tolist())
-        held, members = _resized(self.held, shape) + _resized(other.held, shape), np.zeros(shape[1])
+        held = _resized(self.held, shape) + _resized(other.held, shape)
+        members = np.zeros(shape[1])
         for part in (self, other):
             members[: len(part.members)] += part.members
         return _Window(self.sums + other.sums, held, members)
@@ -115,8 +116,10 @@ class StreamDrift:
 
     def add(self, rows: Any, member: Any, probabilities: Any) -> None:
         """Count documents x words and x categories, and the probabilities predicted of these."""
-        X, Y = sparse.csr_array(rows), np.asarray(member, dtype=np.float64)
-        P, start = np.asarray(probabilities, dtype=np.float64), 0
+        X = sparse.csr_array(rows)
+        Y = np.asarray(member, dtype=np.float64)
+        P = np.asarray(probabilities, dtype=np.float64)
+        start = 0
         while start < X.shape[0]:
             if not self._windows or self._windows[-1].n >= self.window:
                 self._open_window()
@@ -128,7 +131,8 @@ class StreamDrift:
 
     def calibration(self) -> list[CalibrationWindow]:
         """Compute confidence and accuracy of each window."""
-        found, first = [], 1
+        found = []
+        first = 1
         for window in self._windows:
             n, hits, expected, variance = window.sums.tolist()
             off = abs(hits - expected) > self.strength * math.sqrt(variance + 1.0)

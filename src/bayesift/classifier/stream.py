@@ -28,8 +28,9 @@ from bayesift.models import OnlineStackedClassifier
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import ThresholdedClassifier
 
-STATE, JOURNAL = "stream.json", "journal.jsonl"
-_SMALLEST = 1e-15  # probability that a loss counts at least
+STATE = "stream.json"
+JOURNAL = "journal.jsonl"
+_MIN_PROBABILITY = 1e-15  # probability that a loss counts at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,9 @@ class StreamLearner:
 
         Nan before the first.
         """
-        return self.total_loss / self.n_measured if self.n_measured else math.nan
+        if self.n_measured:
+            return self.total_loss / self.n_measured
+        return math.nan
 
     def changed_words(self) -> list[ChangedWord]:
         """Return the words that changed sides, the largest changes first; empty without `drift`."""
@@ -155,11 +158,10 @@ class StreamLearner:
         if len(self.categories) < 2:
             raise DataError("only one category was seen; a classifier needs two")
         single = bool(self.single)
-        form = (
-            LabelForm("single", self._names(), "str")
-            if single
-            else LabelForm("sets", self._names(), "object", "list")
-        )
+        if single:
+            form = LabelForm("single", self._names(), "str")
+        else:
+            form = LabelForm("sets", self._names(), "object", "list")
         rule = ThresholdedClassifier(self.model, rule="auto").new_rule()
         rule.fit(np.zeros((1, form.n_scores)), None)
         estimator = ThresholdedClassifier.assembled(self.model, rule, multilabel=not single)
@@ -167,7 +169,8 @@ class StreamLearner:
 
     def _with_texts(self, items: Iterable[StreamItem]) -> tuple[list[StreamItem], list[str]]:
         """Return the items and their texts; those of late judgements were kept waiting."""
-        batch, texts = [], []
+        batch = []
+        texts = []
         self.unknown = []
         for item in items:
             self.n_lines += 1
@@ -208,6 +211,7 @@ class StreamLearner:
         ):
             self.vectorizer = self.vectorizer.partial_fit(texts).first_terms(self.max_terms)
         X = self.vectorizer.transform(texts)
+        # Texts without a known word still need a column, for the model's sake.
         X.resize((X.shape[0], max(X.shape[1], 1)))
         if self.categories:
             self.model.add_terms(X.shape[1])
@@ -231,9 +235,11 @@ class StreamLearner:
 
     def _step(self, run: list[StreamItem], X: SparseRows) -> list[StreamAnswer]:
         """Predict, then learn documents that the model takes together."""
-        names, reasons = self._names(), [self._reasons(X)] if self.reasons else [()] * len(run)
+        names = self._names()
+        reasons = [self._reasons(X)] if self.reasons else [()] * len(run)
         if run[0].labels is None or not (self.categories or run[0].labels):
             return self._answers(run, names, self._probabilities(X), [None] * len(run), reasons)
+        # A new category cannot be predicted yet: the answer is that of the model before it.
         new = [label for label in _as_tuple(run[0].labels) if label not in self.categories]
         before = self._probabilities(X) if new else None
         self.categories += new
@@ -266,7 +272,9 @@ class StreamLearner:
         return tuple(sorted(self.categories) if self.single else self.categories)
 
     def _probabilities(self, X: SparseRows) -> FloatArray:
-        return self.model.predict_proba(X) if self.categories else np.zeros((X.shape[0], 0))
+        if self.categories:
+            return self.model.predict_proba(X)
+        return np.zeros((X.shape[0], 0))
 
     def _member(self, run: list[StreamItem]) -> BoolArray:
         """Make documents x categories, in the order of their probabilities."""
@@ -276,7 +284,7 @@ class StreamLearner:
     def _losses(self, run: list[StreamItem], probabilities: FloatArray) -> list[float]:
         """Compute the log loss of one label, or its mean over categories."""
         member = self._member(run)
-        clipped = np.clip(probabilities, _SMALLEST, 1 - _SMALLEST)
+        clipped = np.clip(probabilities, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
         if self.single:
             return [
                 float(-np.log(row[index][0])) for row, index in zip(clipped, member, strict=True)
@@ -325,7 +333,11 @@ _FORMS = {True: "single", False: "lists"}
 
 
 def _as_tuple(labels: str | tuple[str, ...] | None) -> tuple[str, ...]:
-    return () if labels is None else (labels,) if isinstance(labels, str) else labels
+    if labels is None:
+        return ()
+    if isinstance(labels, str):
+        return (labels,)
+    return labels
 
 
 class StreamFolder:
@@ -490,11 +502,11 @@ def _read_item(line: bytes, names: tuple[str, str, str], number: int) -> StreamI
         raise DataError(
             f"line {number} has no {names[1]!r}; a late judgement has {names[0]!r} and {names[2]!r}"
         )
-    labels = (
-        label
-        if label is None
-        else tuple(map(str, label))
-        if isinstance(label, list)
-        else str(label)
-    )
+    labels: str | tuple[str, ...] | None
+    if label is None:
+        labels = None
+    elif isinstance(label, list):
+        labels = tuple(map(str, label))
+    else:
+        labels = str(label)
     return StreamItem(str(number if key is None else key), text, labels)

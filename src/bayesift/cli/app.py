@@ -21,11 +21,9 @@ from bayesift.cli.learn import learn
 from bayesift.cli.options import add_command, command_group
 from bayesift.cli.warm_up import warm_up
 
-_FIRST, _MORE, _SERVICES = (
-    "First steps",
-    "More about models",
-    "Corpora, streams, reviews and services",
-)
+_FIRST = "First steps"
+_MORE = "More about models"
+_SERVICES = "Corpora, streams, reviews and services"
 
 app = command_group(
     "bayesift", "Sort texts into categories, with probabilities and reasons.", no_args_is_help=False

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bayesift.corpora import Finding
     from bayesift.records import Corpus
 
-_SAID = ("no-labels", "blank-labels", "one-label", "empty-rows", "bad-rows")
+_REPORTED_BY_FIT = ("no-labels", "blank-labels", "one-label", "empty-rows", "bad-rows")
 _STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 
@@ -55,8 +55,10 @@ def _print_findings(corpus: Corpus, findings: tuple[Finding, ...]) -> None:
         console.print("no problems found")
         return
     rows = table("", "found", "what to do", numbers=False)
-    rows.expand, rows.padding = True, (0, 2, 0, 0)
-    rows.columns[1].ratio, rows.columns[2].ratio = 3, 2
+    rows.expand = True
+    rows.padding = (0, 2, 0, 0)
+    rows.columns[1].ratio = 3
+    rows.columns[2].ratio = 2
     for finding in findings:
         style = _STYLES[finding.severity]
         rows.add_row(
@@ -75,5 +77,5 @@ def print_findings(name: str, corpus: Corpus, *, strip_html: bool = False) -> No
 
     for finding in check_corpus(corpus, thorough=False):
         cured = strip_html and finding.name == "html"
-        if finding.severity != "note" and finding.name not in _SAID and not cured:
+        if finding.severity != "note" and finding.name not in _REPORTED_BY_FIT and not cured:
             print_note(f"{name}: {finding}")

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from bayesift.corpora.streaming import TextBatch
 
 SEPARATOR = ";"
-_DIGITS = 6
-_KINDS = (".jsonl", ".csv", ".parquet")
+_SIGNIFICANT_DIGITS = 6
+_OUTPUT_SUFFIXES = (".jsonl", ".csv", ".parquet")
 
 
 def classify(
@@ -149,7 +149,9 @@ def _opened_source(documents: str) -> Path | BinaryIO:
             "no such file; to classify a text, pipe it in: echo TEXT | bayesift classify MODEL",
             file=documents,
         )
-    return sys.stdin.buffer if documents == "-" else Path(documents)
+    if documents == "-":
+        return sys.stdin.buffer
+    return Path(documents)
 
 
 def _check_can_abstain(
@@ -188,7 +190,7 @@ def _significant(values: FloatArray) -> FloatArray:
     import numpy as np
 
     sizes = np.floor(np.log10(np.maximum(np.abs(values), 1e-300)))
-    scale = 10.0 ** np.clip(_DIGITS - 1 - sizes, 0, 300)
+    scale = 10.0 ** np.clip(_SIGNIFICANT_DIGITS - 1 - sizes, 0, 300)
     rounded: FloatArray = np.round(values * scale) / scale
     return rounded
 
@@ -282,8 +284,10 @@ def open_output(
     if path is None:
         yield _JsonLines(sys.stdout.buffer)
         return
-    if path.suffix not in _KINDS:
-        raise typer.BadParameter(f"{path} must end in {', '.join(_KINDS)}", param_hint="--output")
+    if path.suffix not in _OUTPUT_SUFFIXES:
+        raise typer.BadParameter(
+            f"{path} must end in {', '.join(_OUTPUT_SUFFIXES)}", param_hint="--output"
+        )
     with whole_file(path) as stream:
         if path.suffix == ".parquet":
             parquet = _Parquet(stream, unsure=unsure)

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from bayesift.records import Note, ReadingProblem
 
 _SHOWN_PROBLEMS = 5
-_LINGERS = 1.5  # seconds for which a compilation is shown after its end; most kernels take less
+_COMPILATION_SECONDS = (
+    1.5  # seconds for which a compilation is shown after its end; most kernels take less
+)
 
 
 def stdout() -> Console:
@@ -51,14 +53,14 @@ class _Compilation:
 
     def __init__(self) -> None:
         self._running = 0
-        self._last = -_LINGERS
+        self._last = -_COMPILATION_SECONDS
         self._listens = False
 
     def is_recent(self) -> bool:
         """Whether a kernel is being compiled, or was a moment ago."""
         if not self._listens:
             self._listen()
-        return self._running > 0 or time.monotonic() < self._last + _LINGERS
+        return self._running > 0 or time.monotonic() < self._last + _COMPILATION_SECONDS
 
     def _listen(self) -> None:
         # Numba is imported late, and not here.
@@ -151,7 +153,8 @@ class Steps:
     """
 
     def __init__(self, progress: Progress, message: str, total: int | None) -> None:
-        self._progress, self._message = progress, message
+        self._progress = progress
+        self._message = message
         self._task = progress.add_task(escape(message), total=total, counted=True)
 
     def first(self, after: str | None = None) -> Callable[[int], None]:

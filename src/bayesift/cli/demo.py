@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from bayesift.records import Corpus
     from bayesift.text import TermVectorizer
 
-_MODEL, _RIVAL = "auto", "naive-bayes"
+_MODEL = "auto"
+_RIVAL = "naive-bayes"
 _NEWCOMER = "Give the record to every handler of this logger, unless its level is too low."
 
 
@@ -59,9 +60,8 @@ def _show_corpus(console: Console) -> Corpus:
         console,
         "The corpus",
         f"{len(corpus):,} documentation strings of Python's standard library; which of "
-        f"{len(corpus.categories)} "
-        f"modules does each belong to? {len(corpus.split('train')):,} to learn from, "
-        f"{len(corpus.split('test')):,} to test.",
+        f"{len(corpus.categories)} modules does each belong to? {len(corpus.split('train')):,} to "
+        f"learn from, {len(corpus.split('test')):,} to test.",
     )
     document = corpus.split("test").documents[0]
     excerpt = " ".join(document.full_text.split())[:150]
@@ -102,7 +102,8 @@ def _draw_zipf(console: Console, vectorizer: TermVectorizer | None, path: Path) 
     from bayesift.text import zipf_figure
 
     assert vectorizer is not None
-    names, counts = vectorizer.vocabulary_.names, vectorizer.collection_frequencies_
+    names = vectorizer.vocabulary_.names
+    counts = vectorizer.collection_frequencies_
     table = Table(box=None, show_header=False, padding=(0, 1))
     top = np.argsort(-counts)[:5]
     for rank, term in enumerate(top, 1):

@@ -174,8 +174,7 @@ def compare(
         str,
         Option(
             help="Learners, separated by commas; `bayesift models` lists them. A learner's own "
-            "options follow its "
-            "name, as in svm:ngrams=2:min-df=2."
+            "options follow its name, as in svm:ngrams=2:min-df=2."
         ),
     ] = DEFAULT_MODELS,
     test_folds: Annotated[
@@ -240,7 +239,8 @@ def _adjusted(description: str, learner: LearnerOptions) -> tuple[str, LearnerOp
     """Split "name:option=value:..." into the learner's name and the options with these values."""
     name, *assignments = description.split(":")
     hints = get_type_hints(LearnerOptions)
-    kinds, changes = {field.name: hints[field.name] for field in fields(LearnerOptions)}, {}
+    kinds = {field.name: hints[field.name] for field in fields(LearnerOptions)}
+    changes = {}
     for assignment in assignments:
         option, _, value = assignment.partition("=")
         option = option.strip().replace("-", "_")
@@ -326,12 +326,12 @@ def print_comparison(systems: Systems, significance: SignificanceTable) -> None:
     console = stdout()
     scores = table("model", "accuracy", "micro F1", "macro F1", "log loss", "ECE", "s")
     for name, (evaluation, seconds) in systems.items():
-        m, p = evaluation.measures, evaluation.measures.probabilities
-        calibration = (
-            ("", "")
-            if p is None
-            else (f"{p.log_loss:.4f}", f"{p.top_label_calibration_error_width:.4f}")
-        )
+        m = evaluation.measures
+        p = evaluation.measures.probabilities
+        if p is None:
+            calibration = ("", "")
+        else:
+            calibration = (f"{p.log_loss:.4f}", f"{p.top_label_calibration_error_width:.4f}")
         scores.add_row(
             name,
             f"{m.accuracy:.4f}",

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
         TextClassifier,
     )
 
-_BAR = 16  # columns of a bar
-_TERM = 24  # columns of a term at most
-_SHOWN_UNSEEN = 8
+_BAR_COLUMNS = 16  # columns of a bar
+_MAX_TERM_COLUMNS = 24  # columns of a term at most
+_MAX_UNSEEN_LISTED = 8
 
 
 def explain(
@@ -73,8 +73,8 @@ def print_explanation(
         console.print(_decision(category, score))
         console.print(_bars(category))
         console.print()
-    unseen = ", ".join(explanation.unseen_terms[:_SHOWN_UNSEEN])
-    more = ", ..." if len(explanation.unseen_terms) > _SHOWN_UNSEEN else ""
+    unseen = ", ".join(explanation.unseen_terms[:_MAX_UNSEEN_LISTED])
+    more = ", ..." if len(explanation.unseen_terms) > _MAX_UNSEEN_LISTED else ""
     share = f"{explanation.unseen_share:.0%} of the text is new to the model"
     if explanation.by_meaning:
         share += f", {explanation.by_meaning:,} of {explanation.unseen:,} new terms have vectors"
@@ -99,7 +99,9 @@ def _decision(category: CategoryExplanation, score: str) -> str:
 
 def _rounded(value: float) -> str:
     """Round a probability to four digits; rounding never makes it certain."""
-    return "above 0.9999" if 0.99995 <= value < 1 else f"{value:.4f}"
+    if 0.99995 <= value < 1:
+        return "above 0.9999"
+    return f"{value:.4f}"
 
 
 def _bars(category: CategoryExplanation) -> Table:
@@ -107,22 +109,25 @@ def _bars(category: CategoryExplanation) -> Table:
     rows: list[tuple[str, float, str]] = [("(before any word)", category.prior, "")]
     rows += [(t.term, t.contribution, _note(t)) for t in category.terms]
     largest = max([1e-12, *(abs(value) for _, value, _ in rows if math.isfinite(value))])
-    longest = min(_TERM, max(len(name) for name, _, _ in rows))
+    longest = min(_MAX_TERM_COLUMNS, max(len(name) for name, _, _ in rows))
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim")
     table.add_column(
         "",
         justify="right",
         no_wrap=True,
         overflow="ellipsis",
-        min_width=min(_TERM, longest),
-        max_width=_TERM,
+        min_width=min(_MAX_TERM_COLUMNS, longest),
+        max_width=_MAX_TERM_COLUMNS,
     )
-    table.add_column(f"{'against':>{_BAR - 1}} │ for", no_wrap=True, min_width=2 * _BAR + 1)
+    table.add_column(
+        f"{'against':>{_BAR_COLUMNS - 1}} │ for", no_wrap=True, min_width=2 * _BAR_COLUMNS + 1
+    )
     table.add_column("log odds", justify="right", no_wrap=True, min_width=8)
     table.add_column("", overflow="fold")
     for name, value, note in rows:
-        against, given = _bar(-value / largest, "▐"), _bar(value / largest, "▌")
-        bars = f"[red]{against:>{_BAR}}[/red][dim]│[/dim][green]{given}[/green]"
+        against = _bar(-value / largest, "▐")
+        given = _bar(value / largest, "▌")
+        bars = f"[red]{against:>{_BAR_COLUMNS}}[/red][dim]│[/dim][green]{given}[/green]"
         table.add_row(escape(name), bars, f"{value:+.3f}", escape(note))
     return table
 
@@ -136,20 +141,28 @@ def _note(term: TermContribution) -> str:
         note += f"{term.spelling:+.2f} by characters "
     if term.meaning:
         note += f"{term.meaning:+.2f} by meaning"
-    return f"{note}, like {', '.join(term.like)}" if term.like else note.strip()
+    if term.like:
+        return f"{note}, like {', '.join(term.like)}"
+    return note.strip()
 
 
 def _share(inclusion: float) -> str:
     """Format an inclusion probability; rounding never makes it certain."""
-    return ">99%" if inclusion > 0.995 else "<1%" if inclusion < 0.005 else f"{inclusion:.0%}"
+    if inclusion > 0.995:
+        return ">99%"
+    if inclusion < 0.005:
+        return "<1%"
+    return f"{inclusion:.0%}"
 
 
 def _bar(share: float, half: str) -> str:
     """Draw a bar of full blocks, with a half one at its end; none for what is below 0."""
-    halves = round(2 * _BAR * min(max(share, 0.0), 1.0))
+    halves = round(2 * _BAR_COLUMNS * min(max(share, 0.0), 1.0))
     bar = "█" * (halves // 2)
     if halves % 2:
-        return half + bar if half == "▐" else bar + half
+        if half == "▐":
+            return half + bar
+        return bar + half
     return bar
 
 
@@ -240,17 +253,15 @@ def _thresholds(classifier: TextClassifier) -> list[float | str | None]:
 
 def _print_facts(console: Console, facts: dict[str, Any]) -> None:
     corpus = facts["corpus"]
-    learned = (
-        f" learned from {corpus['documents']:,} documents of {escape(corpus['name'])}"
-        if corpus
-        else ""
-    )
+    if corpus:
+        learned = f" learned from {corpus['documents']:,} documents of {escape(corpus['name'])}"
+    else:
+        learned = ""
     console.print(f"[bold]{facts['model']}[/bold]{learned}, by bayesift {facts['bayesift']}")
     weighting = facts["vectorizer"]["weighting"] if facts["vectorizer"] else "vectors"
     console.print(
         f"{len(facts['categories']):,} categories ({facts['labels']} labels), {facts['terms']:,} "
-        "terms "
-        f"({weighting}), rule {facts['rule']}, {facts['bytes'] / 1e6:,.1f} MB"
+        f"terms ({weighting}), rule {facts['rule']}, {facts['bytes'] / 1e6:,.1f} MB"
     )
     if facts["knowledge"]:
         console.print(f"knowledge of {_knowledge(facts['knowledge'])}")
@@ -258,13 +269,12 @@ def _print_facts(console: Console, facts: dict[str, Any]) -> None:
     rows = table("category", "threshold", "top words", numbers=False)
     for row in facts["categories"]:
         threshold = row["threshold"]
-        shown = (
-            ""
-            if threshold is None
-            else f"{threshold:.4g}"
-            if isinstance(threshold, float)
-            else str(threshold)
-        )
+        if threshold is None:
+            shown = ""
+        elif isinstance(threshold, float):
+            shown = f"{threshold:.4g}"
+        else:
+            shown = str(threshold)
         rows.add_row(escape(row["category"]), shown, escape(_words(row)))
     console.print(rows)
 

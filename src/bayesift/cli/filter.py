@@ -135,7 +135,9 @@ class _Reading:
         """Read the next line; it is empty at the end."""
         self._waiting = True
         try:
-            return b"" if self.stopped else sys.stdin.buffer.readline()
+            if self.stopped:
+                return b""
+            return sys.stdin.buffer.readline()
         except KeyboardInterrupt:
             return b""
         finally:
@@ -297,9 +299,8 @@ def _whole(read: Corpus, name: str) -> Corpus:
     if name == "ohsumed-trec9" and "test" not in read.splits:
         raise DataError(
             "only a sample of the TREC-9 collection was found, without the stream "
-            "(ohsumed.88-91); put "
-            "ohsumed-trec9/t9.filtering.tar.gz into the data directory, or run: bayesift datasets "
-            "fetch ohsumed-trec9"
+            "(ohsumed.88-91); put ohsumed-trec9/t9.filtering.tar.gz into the data directory, or "
+            "run: bayesift datasets fetch ohsumed-trec9"
         )
     return read
 
@@ -353,8 +354,7 @@ def print_simulation(simulation: Simulation) -> None:
     console = stdout()
     console.print(
         f"[bold]{len(simulation.topics):,} topics[/bold], {simulation.n_batch:,} documents in the "
-        "batch phase, "
-        f"{simulation.n_stream:,} in the stream\n"
+        f"batch phase, {simulation.n_stream:,} in the stream\n"
     )
     for rows, labels in ((table_four(simulation), 1), (table_five(simulation), 2)):
         table = Table(box=None, header_style="bold", pad_edge=False)

@@ -67,8 +67,7 @@ class ModelOptions:
         str | None,
         Option(
             help="Strength of the prior of a linear model: norm, cross-validation, "
-            "one-standard-error, search, "
-            "evidence, or a factor of its standard deviations.",
+            "one-standard-error, search, evidence, or a factor of its standard deviations.",
         ),
     ] = None
 
@@ -87,7 +86,9 @@ class ModelOptions:
         """Read what is known about words."""
         from bayesift.knowledge import TermKnowledge
 
-        return None if self.knowledge is None else TermKnowledge.read(self.knowledge)
+        if self.knowledge is None:
+            return None
+        return TermKnowledge.read(self.knowledge)
 
     def check(self, model: str) -> None:
         """Refuse learners that cannot be saved, and options that auto does not take."""
@@ -171,7 +172,7 @@ def fit(
         part = part_of(source.read(corpus, quiet=quiet), split, default="train")
         if not quiet:
             print_findings(corpus, part, strip_html=learner.strip_html)
-        start = time.perf_counter()
+        start = time.perf_counter()  # of learning: reading the file does not count
         with working("reading texts", len(part), quiet=quiet) as steps, usage_errors():
             parameters = choice.parameters
             if has_parameter(model, "progress"):
@@ -213,7 +214,8 @@ def _fit_chunks(
             raise typer.BadParameter(
                 f"{model} needs all documents at once; use one of {able}", param_hint="--model"
             )
-        n_documents, is_first = 0, True
+        n_documents = 0
+        is_first = True
         for chunk in source.chunks(corpus, quiet=quiet):
             if is_first and split is None and "train" in chunk.splits:
                 split = "train"
@@ -240,11 +242,10 @@ def default_output(corpus: str) -> Path:
     >>> [str(default_output(corpus)) for corpus in ("mails/2026.csv.gz", "2026.xlsx", "-")]
     ['2026.model.zip', '2026.xlsx.model.zip', 'stdin.model.zip']
     """
-    name = (
-        "stdin"
-        if corpus == "-"
-        else re.sub(r"(\.csv)?(\.gz|\.zst)?$", "", Path(corpus).name, flags=re.IGNORECASE)
-    )
+    if corpus == "-":
+        name = "stdin"
+    else:
+        name = re.sub(r"(\.csv)?(\.gz|\.zst)?$", "", Path(corpus).name, flags=re.IGNORECASE)
     return Path(f"{name or 'bayesift'}.model.zip")
 
 

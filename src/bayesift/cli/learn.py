@@ -204,6 +204,7 @@ def _learn_lines(
         for answer in run.learn(batch):
             if not answers.no_answers:
                 print(_answer_line(answer, reasons=answers.reasons))
+        # Answers leave before their lines enter the journal: a line there is never answered again.
         sys.stdout.flush()
         if folder is not None:
             folder.add(batch)
@@ -262,7 +263,8 @@ def _is_table(path: Path) -> bool:
 
 def _rows(path: Path, fields: FieldOptions, *, quiet: bool) -> Iterator[bytes]:
     """Convert the rows of a table to JSON lines; a column that was not named is guessed."""
-    names, usual = fields.names, FieldOptions().names
+    names = fields.names
+    usual = FieldOptions().names
     identity, text, label = (
         None if name == other else name for name, other in zip(names, usual, strict=True)
     )
@@ -332,11 +334,10 @@ class _Run:
             print_note(f"lines skipped: {self.n_problems:,}; the first: {self.problems[0]}")
         if not quiet:
             learner = self.learner
-            loss = (
-                ""
-                if math.isnan(learner.mean_loss)
-                else f", mean log loss before learning {learner.mean_loss:.4f}"
-            )
+            if math.isnan(learner.mean_loss):
+                loss = ""
+            else:
+                loss = f", mean log loss before learning {learner.mean_loss:.4f}"
             print_note(
                 f"{learner.n_lines:,} lines read, {learner.n_learned:,} documents learned, "
                 f"{len(learner.categories):,} categories{loss}"
@@ -353,12 +354,15 @@ class _Progress:
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
-        self._next, self._n, self._loss = 1, 0, 0.0
+        self._next = 1
+        self._n = 0
+        self._loss = 0.0
         self._headed = False
 
     def skip(self, learner: StreamLearner) -> None:
         """Start from what was learned before."""
-        self._n, self._loss = learner.n_measured, learner.total_loss
+        self._n = learner.n_measured
+        self._loss = learner.total_loss
         self._next = 2 * max(learner.n_measured, 1)
 
     def update(self, learner: StreamLearner) -> None:

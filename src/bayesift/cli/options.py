@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from bayesift.thresholds import ThresholdRule
 
 
-_LOCAL, _SPARK = "local", "spark"
+_LOCAL = "local"
+_SPARK = "spark"
 
 
 def grouped(function: Callable[..., Any]) -> Callable[..., None]:
@@ -89,7 +90,8 @@ def _fields_as_parameters(group: Any) -> list[Parameter]:
 def _in_panel(annotation: Any, group: Any) -> Any:
     if get_origin(annotation) is not Annotated:
         return annotation
-    kind, option = annotation.__origin__, copy(annotation.__metadata__[0])
+    kind = annotation.__origin__
+    option = copy(annotation.__metadata__[0])
     option.rich_help_panel = option.rich_help_panel or getattr(group, "PANEL", None)
     return Annotated[kind, option]
 
@@ -362,8 +364,7 @@ class LearnerOptions:
         str,
         Option(
             help="Rule that turns scores into decisions, such as scut or max-f1:shrinkage=3; auto "
-            "is bayes for "
-            "probabilities and sign for other scores.",
+            "is bayes for probabilities and sign for other scores.",
             rich_help_panel=DECISIONS,
         ),
     ] = "auto"
@@ -545,7 +546,9 @@ def part_of(corpus: Corpus, split: str | None, *, default: str) -> Corpus:
     """
     if split is not None:
         return corpus.split(split)
-    return corpus.split(default) if default in corpus.splits else corpus
+    if default in corpus.splits:
+        return corpus.split(default)
+    return corpus
 
 
 class Command(TyperCommand):
@@ -576,7 +579,9 @@ def _with_short_type(parameter: Any, ctx: Any) -> Any:
 
 def _panel_index(parameter: Any) -> int:
     panel = getattr(parameter, "rich_help_panel", None)
-    return PANELS.index(panel) + 1 if panel in PANELS else 0
+    if panel in PANELS:
+        return PANELS.index(panel) + 1
+    return 0
 
 
 def command_group(name: str, text: str, *, no_args_is_help: bool = True) -> typer.Typer:

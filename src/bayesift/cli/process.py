@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import typer
 
 _NAME = "bayesift"
-_INTERRUPTED = 130
+_INTERRUPTED_CODE = 130
 _COLLECT_AFTER = (
     50_000,
     20,
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         from bayesift.cli.app import app
     except KeyboardInterrupt:
-        _fail(_NAME, "interrupted", _INTERRUPTED)
+        _fail(_NAME, "interrupted", _INTERRUPTED_CODE)
     run(app, arguments)
 
 
@@ -83,9 +83,9 @@ def run(commands: typer.Typer, arguments: Sequence[str] | None = None) -> NoRetu
     except MemoryError:
         _fail(name, "not enough memory", 1)
     except (typer.Abort, KeyboardInterrupt):
-        code = _INTERRUPTED
-    if code == _INTERRUPTED:
-        _fail(name, "interrupted", _INTERRUPTED)
+        code = _INTERRUPTED_CODE
+    if code == _INTERRUPTED_CODE:
+        _fail(name, "interrupted", _INTERRUPTED_CODE)
     _exit(code)
 
 
@@ -125,4 +125,4 @@ def _end_interrupted(number: int, frame: FrameType | None) -> NoReturn:
         # Past the buffers, which may be locked by what was interrupted.
         os.write(2, f"{start}{_NAME}: interrupted\n".encode())
     finally:
-        os._exit(_INTERRUPTED)
+        os._exit(_INTERRUPTED_CODE)

@@ -154,7 +154,9 @@ def open_review(
 def _word_vectors(path: Path | None) -> WordVectors | None:
     from bayesift.text import WordVectors
 
-    return None if path is None else WordVectors.load(path)
+    if path is None:
+        return None
+    return WordVectors.load(path)
 
 
 def export(
@@ -228,9 +230,7 @@ def _begin(
                 f"  {len(duplicates.possible):,} pairs may be duplicates and were not joined"
             )
         if n_decided:
-            print_note(
-                f"  {n_decided:,} decisions were read from the files (--ignore-decisions to screen again)"
-            )
+            print_note(f"  {n_decided:,} decisions were read from the files (--ignore-decisions)")
 
 
 def _take_over_decisions(project: Project) -> int:

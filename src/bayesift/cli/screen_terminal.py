@@ -55,8 +55,9 @@ _SHORT = {
     "/": "search",
 }
 _SHORT |= {"?": "help", "h": "help", "q": "quit", "r": "exclude", "o": "open", "w": "words"}
-_FOR, _AGAINST = "bold green", "dim red"
-_SHOWN = 15
+_FOR = "bold green"
+_AGAINST = "dim red"
+_MAX_LISTED = 15
 
 
 @dataclass
@@ -132,7 +133,8 @@ class Session:
     def _search(self, words: str) -> None:
         found = self.review.search(words)
         lines = [
-            f"{record.id}: {record.reference.title or '(no title)'}" for record in found[:_SHOWN]
+            f"{record.id}: {record.reference.title or '(no title)'}"
+            for record in found[:_MAX_LISTED]
         ]
         self.message = "\n".join([f"{len(found):,} records hold {words!r}", *lines])
 
@@ -154,11 +156,10 @@ class Session:
         coverage = self.review.set_words({**self.review.project.words, **words})
         missing = {word for of_category in coverage.missing.values() for word in of_category}
         unknown = [word for word in words if word in missing]
-        self.message = (
-            f"no record holds {', '.join(unknown)}"
-            if unknown
-            else "the ranking follows these words"
-        )
+        if unknown:
+            self.message = f"no record holds {', '.join(unknown)}"
+        else:
+            self.message = "the ranking follows these words"
         self.show(self.review.next())
 
     def _split(self, _: str) -> None:
@@ -172,8 +173,7 @@ def status_line(review: Review) -> str:
     maybe = f", {progress.n_maybe:,} maybe" if progress.n_maybe else ""
     return (
         f"{progress.n_decided:,} of {progress.n_records:,} decided: {progress.n_included:,} "
-        f"included{maybe}, "
-        f"{progress.n_excluded:,} excluded; {progress.stopping_line()}"
+        f"included{maybe}, {progress.n_excluded:,} excluded; {progress.stopping_line()}"
     )
 
 
@@ -228,13 +228,17 @@ def _byline(record: Record) -> str:
 
 def _wrapped(text: str, width: int) -> list[str]:
     """Wrap a text to lines of so many columns; wide characters take two."""
-    lines, line, used = [], "", 0
+    lines = []
+    line = ""
+    used = 0
     for word in re.split(r"(?<=\s)|(?<=[\u3000-\u9fff])", text):
         size = cell_len(word.rstrip())
         if used and used + size > width:
             lines.append(line.rstrip())
-            line, used = "", 0
-        line, used = line + word, used + cell_len(word)
+            line = ""
+            used = 0
+        line = line + word
+        used = used + cell_len(word)
     return [*lines, line.rstrip()]
 
 
@@ -250,7 +254,8 @@ def highlighted(text: str, words: dict[str, float], style: str = "") -> Text:
 
 def page(session: Session, width: int, height: int, scroll: int = 0) -> list[Text]:
     """Return the lines of the screen: record, message, status, keys."""
-    record, review = session.record, session.review
+    record = session.record
+    review = session.review
     console = Console(width=width, color_system=None)
     body: list[Text] = []
     if record is None:

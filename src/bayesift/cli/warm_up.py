@@ -13,7 +13,10 @@ from bayesift.cli.options import Quiet
 from bayesift.errors import DataError
 
 MODELS = ("auto", "naive-bayes", "logistic-gaussian", "logistic-laplace", "online-perceptron")
-_TEXTS, _LENGTH, _VOCABULARY = 20_000, 20, 150_000  # large enough that every step takes its kernels
+# large enough that every step takes its kernels
+_N_TEXTS = 20_000
+_WORDS_PER_TEXT = 20
+_N_WORDS = 150_000
 
 
 def warm_up(
@@ -65,8 +68,8 @@ def _corpus() -> tuple[list[str], list[str]]:
     import numpy as np
 
     draw = np.random.default_rng(0)
-    words = draw.integers(_VOCABULARY, size=(_TEXTS, _LENGTH))
-    categories = draw.integers(3, size=_TEXTS)
+    words = draw.integers(_N_WORDS, size=(_N_TEXTS, _WORDS_PER_TEXT))
+    categories = draw.integers(3, size=_N_TEXTS)
     texts = [" ".join(map("w{:x}".format, row)) for row in words.tolist()]
     texts[:2] = ["naïve " + texts[0], "東京の天気 " + texts[1]]
     return [f"{text} class{c}" for text, c in zip(texts, categories, strict=True)], [

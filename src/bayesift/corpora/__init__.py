@@ -7,7 +7,7 @@ from bayesift.corpora.fetch import fetch
 from bayesift.corpora.newsgroups import load_newsgroups
 from bayesift.corpora.ohsumed import Topic, load_ohsumed, load_ohsumed_trec9, load_trec9_topics
 from bayesift.corpora.pydocs import load_pydocs
-from bayesift.corpora.rcv1 import load_rcv1, load_rcv1_topic_names
+from bayesift.corpora.rcv1 import load_rcv1
 from bayesift.corpora.reuters import load_reuters, load_reuters_descriptions
 from bayesift.corpora.screening import load_review, load_screening
 from bayesift.corpora.sentences import (
@@ -36,7 +36,6 @@ __all__ = [
     "load_ohsumed_trec9",
     "load_pydocs",
     "load_rcv1",
-    "load_rcv1_topic_names",
     "load_reuters",
     "load_reuters_descriptions",
     "load_review",

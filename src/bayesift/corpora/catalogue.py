@@ -32,7 +32,9 @@ from bayesift.tables.reader import TableFormat, TableReader, read_corpus
 
 ARCHIVES = (".tar", ".tgz", ".zip")
 
-_RESEARCH, _NLM, _CITE = "Reuters, research only", "NLM, experimental use", "cite Lewis et al. 2004"
+_RESEARCH = "Reuters, research only"
+_NLM = "NLM, experimental use"
+_CITE = "cite Lewis et al. 2004"
 
 # Public addresses, and checksums where they are published.
 _FIGSHARE = "https://ndownloader.figshare.com/files"

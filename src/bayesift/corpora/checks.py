@@ -14,7 +14,7 @@ import numpy as np
 from bayesift.records import Corpus, Document
 from bayesift.records.document import RECORDS
 
-_CHARACTERS = 1000  # of each text are looked at
+_READ_CHARACTERS = 1000  # of each text are looked at
 
 _SCRIPTS = {
     "Latin": "a-z\u00c0-\u024f\u1e00-\u1eff",
@@ -80,7 +80,7 @@ def guess_language(text: str) -> str | None:
     >>> guess_language("今日はいい天気です")
     'Japanese'
     """
-    start = text[:_CHARACTERS].lower()
+    start = text[:_READ_CHARACTERS].lower()
     letters = {script: len(pattern.findall(start)) for script, pattern in _LETTERS.items()}
     script = max(letters, key=letters.__getitem__)
     if not letters[script]:
@@ -92,13 +92,11 @@ def guess_language(text: str) -> str | None:
     words = re.findall(r"\w+", start)
     hits = Counter(language for word in words for language in _LANGUAGES.get(word, ()))
     best = hits.most_common(1)
-    return (
-        best[0][0]
-        if best and best[0][1] >= 2
-        else None
-        if script == "Latin"
-        else f"{script} script"
-    )
+    if best and best[0][1] >= 2:
+        return best[0][0]
+    if script == "Latin":
+        return None
+    return f"{script} script"
 
 
 def count_languages(texts: Iterable[str]) -> Counter[str]:
@@ -109,9 +107,11 @@ def count_languages(texts: Iterable[str]) -> Counter[str]:
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
-_SHOWN = 3
-_SAMPLE = 5_000  # documents that are looked at closely, spread over the corpus
-_PLAIN_SEPARATORS, _SEPARATORS = "|;", ",/+&"  # the latter also stand in names
+_MAX_EXAMPLES = 3
+_SAMPLE_DOCUMENTS = 5_000  # documents that are looked at closely, spread over the corpus
+# the latter also stand in names
+_PLAIN_SEPARATORS = "|;"
+_SEPARATORS = ",/+&"
 _TAGS = (
     "a|b|body|br|div|em|font|h[1-6]|html|i|img|li|p|pre|script|span|strong|style|table|td|th|tr|ul"
 )
@@ -122,7 +122,7 @@ _MARKUP = re.compile(
 _FOLLOWING = "\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u2013-\u203a\u20ac\u2122"
 _MOJIBAKE = re.compile(f"[\u00c2\u00c3][{_FOLLOWING}]|\u00e2\u20ac|\u00ef\u00bb\u00bf|\ufffd")
 _NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?")
-_LONG = 200_000  # characters
+_MAX_USUAL_CHARACTERS = 200_000  # characters
 _DENSE = frozenset(("Chinese", "Japanese", "Thai"))  # written without spaces
 _STEMMED = re.compile(
     "Danish|Dutch|Finnish|French|German|Hungarian|Italian|Norwegian|Portuguese|Romanian|Russian|Spanish|Swedish|Turkish"
@@ -155,7 +155,9 @@ class Finding:
         return asdict(self) | {"examples": list(self.examples)}
 
     def __str__(self) -> str:
-        return f"{self.message}; {self.cure}" if self.cure else self.message
+        if self.cure:
+            return f"{self.message}; {self.cure}"
+        return self.message
 
 
 def check_corpus(corpus: Corpus, *, thorough: bool = True) -> tuple[Finding, ...]:
@@ -193,7 +195,7 @@ def check_corpus(corpus: Corpus, *, thorough: bool = True) -> tuple[Finding, ...
 def _finding(
     name: str, severity: Severity, message: str, cure: str = "", about: Sequence[str] = ()
 ) -> Finding:
-    return Finding(name, severity, message, cure, len(about), tuple(about[:_SHOWN]))
+    return Finding(name, severity, message, cure, len(about), tuple(about[:_MAX_EXAMPLES]))
 
 
 def _check_reading(corpus: Corpus) -> Iterator[Finding]:
@@ -228,11 +230,10 @@ def _check_presence(corpus: Corpus) -> Iterator[Finding]:
     unlabelled = [corpus.documents[row].id for row in np.flatnonzero(corpus.n_labels == 0).tolist()]
     if len(unlabelled) == len(corpus):
         are_records = any(note.what == RECORDS for note in corpus.notes)
-        cure = (
-            f"bayesift screen {corpus.name} needs none"
-            if are_records
-            else "name the column with --label"
-        )
+        if are_records:
+            cure = f"bayesift screen {corpus.name} needs none"
+        else:
+            cure = "name the column with --label"
         yield _finding("no-labels", "error", "no document has a label", cure, unlabelled)
     elif unlabelled and corpus.is_multilabel:
         message = f"{_some(unlabelled, 'document')} without a label belong to no category"
@@ -279,6 +280,7 @@ def _check_joined(corpus: Corpus) -> Iterator[Finding]:
             sum(uses[part] > 1 or part in folded for part in parts) / len(parts)
             for parts in joined.values()
         ]
+        # "|" and ";" hardly ever stand in a name, so that half of the parts need be labels too.
         enough = 0.5 if separator in _PLAIN_SEPARATORS else 1
         if joined and sum(share >= enough for share in known) > len(joined) / 2:
             message = (
@@ -302,7 +304,9 @@ def _check_spelling(corpus: Corpus) -> Iterator[Finding]:
         spellings[" ".join(re.split(r"[\s_-]+", name.casefold())).strip()].append(name)
     groups = [names for names in spellings.values() if len(names) > 1]
     if groups:
-        shown = "; ".join(" = ".join(map(repr, names[:_SHOWN])) for names in groups[:_SHOWN])
+        shown = "; ".join(
+            " = ".join(map(repr, names[:_MAX_EXAMPLES])) for names in groups[:_MAX_EXAMPLES]
+        )
         message = f"labels that differ only in case, spaces or hyphens: {shown}"
         yield _finding(
             "label-spelling", "warning", message, "write each label in one way", groups[0]
@@ -351,7 +355,8 @@ def _check_order(corpus: Corpus) -> Iterator[Finding]:
     labels = (corpus.indicator @ np.random.default_rng(0).random(len(corpus.categories)))[
         corpus.n_labels > 0
     ]
-    n_distinct, runs = len(np.unique(labels)), 1 + int(np.count_nonzero(np.diff(labels)))
+    n_distinct = len(np.unique(labels))
+    runs = 1 + int(np.count_nonzero(np.diff(labels)))
     if n_distinct > 1 and runs == n_distinct and len(labels) >= 3 * runs:
         cure = "nothing for fit; but the first or last rows are no test"
         yield _finding("sorted", "note", "the rows are sorted by label", cure)
@@ -392,7 +397,7 @@ def _check_characters(corpus: Corpus) -> Iterator[Finding]:
         if (found := _MOJIBAKE.search(document.full_text))
     }
     if broken:
-        signs = ", ".join(map(repr, dict.fromkeys(list(broken.values())[:_SHOWN])))
+        signs = ", ".join(map(repr, dict.fromkeys(list(broken.values())[:_MAX_EXAMPLES])))
         message = (
             f"broken characters in {len(broken) / len(sample):.1%} of the texts: {signs} "
             f"({_listed(list(broken))})"
@@ -421,10 +426,12 @@ def _check_lengths(corpus: Corpus) -> Iterator[Finding]:
                 short,
             )
     long = [
-        corpus.documents[row].id for row in np.flatnonzero(corpus.text_lengths > _LONG).tolist()
+        corpus.documents[row].id
+        for row in np.flatnonzero(corpus.text_lengths > _MAX_USUAL_CHARACTERS).tolist()
     ]
     if long:
-        message = f"{_some(long, 'document')} longer than {_LONG:,} characters ({_listed(long)})"
+        size = f"{_MAX_USUAL_CHARACTERS:,} characters"
+        message = f"{_some(long, 'document')} longer than {size} ({_listed(long)})"
         yield _finding(
             "long-texts",
             "warning",
@@ -507,7 +514,7 @@ def _counts(corpus: Corpus) -> Counter[str]:
 
 
 def _sample(corpus: Corpus) -> Sequence[Document]:
-    return corpus.documents[:: max(1, len(corpus) // _SAMPLE)]
+    return corpus.documents[:: max(1, len(corpus) // _SAMPLE_DOCUMENTS)]
 
 
 def _some(things: Sequence[object], name: str) -> str:
@@ -515,8 +522,8 @@ def _some(things: Sequence[object], name: str) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = [name if len(name) <= 20 else f"{name[:17]}..." for name in names[:_SHOWN]]
-    return ", ".join(shown) + (", ..." if len(names) > _SHOWN else "")
+    shown = [name if len(name) <= 20 else f"{name[:17]}..." for name in names[:_MAX_EXAMPLES]]
+    return ", ".join(shown) + (", ..." if len(names) > _MAX_EXAMPLES else "")
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -41,7 +41,9 @@ def load_newsgroups(
         parts = PurePosixPath(name).parts
         if len(parts) < 3 or not parts[-3].startswith("20news-bydate-"):
             continue
-        split, group, number = parts[-3].removeprefix("20news-bydate-"), parts[-2], parts[-1]
+        split = parts[-3].removeprefix("20news-bydate-")
+        group = parts[-2]
+        number = parts[-1]
         text = strip_parts(content.decode("latin-1"), remove)
         documents.append(Document(f"{group}/{number}", text, categories=(group,), split=split))
     if not documents:

@@ -43,7 +43,8 @@ def load_ohsumed(data_dir: str | Path | None = None, *, skip_bad: bool = False) 
         parts = PurePosixPath(name).parts
         if len(parts) < 3 or parts[-3] not in SPLITS:
             continue
-        split, category = SPLITS[parts[-3]], parts[-2]
+        split = SPLITS[parts[-3]]
+        category = parts[-2]
         document = Document(f"{split}/{parts[-1]}", content.decode("latin-1").strip(), split=split)
         known = documents.setdefault(document.id, document)
         if known.text != document.text:
@@ -147,13 +148,16 @@ def _read_judgements(files: dict[str, bytes], path: Path, log: ProblemLog) -> di
 def _read_records(content: bytes) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield (line, fields) of each record; a field may have several lines."""
     record: dict[str, str] = {}
-    start, tag = 0, ""
+    start = 0
+    tag = ""
     for number, raw in enumerate(content.split(b"\n"), 1):
         line = raw.decode("latin-1").rstrip()
         if line.startswith(".I"):
             if start:
                 yield start, record
-            record, start, tag = {}, number, ".I"
+            record = {}
+            start = number
+            tag = ".I"
         elif line in _TAGS:
             tag = line
         elif line:

@@ -125,4 +125,6 @@ def _definitions(tree: ast.AST) -> Iterator[_Definition]:
 
 def _split(name: str) -> str:
     digest = hashlib.sha256(name.encode()).digest()
-    return "test" if int.from_bytes(digest[:8], "big") < TEST_SHARE * 2**64 else "train"
+    if int.from_bytes(digest[:8], "big") < TEST_SHARE * 2**64:
+        return "test"
+    return "train"

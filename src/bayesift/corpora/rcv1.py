@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -69,19 +68,6 @@ def train_paths(folder: str) -> tuple[str, ...]:
     )
 
 
-def load_rcv1_topic_names(
-    data_dir: str | Path | None = None, *, folder: str = "rcv1"
-) -> dict[str, str]:
-    """Load the names of the topics, such as "ANNUAL RESULTS" for C1511."""
-    names = (*HIERARCHIES, "rcv1_topic_codes.json")
-    path = find(
-        folder, [f"{folder}/{name}" for name in names], data_dir, fetchable=folder == "rcv1"
-    )
-    if path.suffix == ".json":
-        return dict(json.loads(path.read_text("utf-8")))
-    return {edge[2]: edge[3] for edge in _read_edges(path) if edge[2] != "Root"}
-
-
 def _choose(home: Path, names: list[str] | tuple[str, ...]) -> Path | None:
     candidates = (home / f"{name}{suffix}" for name in names for suffix in ("", *COMPRESSIONS))
     return next((path for path in candidates if path.is_file()), None)
@@ -111,7 +97,8 @@ def _read_vectors(path: Path, log: ProblemLog) -> list[tuple[list[str], PairBloc
     blocks = []
     for first, lines in read_blocks(path):
         parts = [line.partition(b" ") for line in lines]
-        ids, pairs = [part[0] for part in parts], [part[2] for part in parts]
+        ids = [part[0] for part in parts]
+        pairs = [part[2] for part in parts]
         block = parse_pairs([line.rstrip(b"\n") for line in pairs])
         if block is None or not b"".join(ids).isdigit() or not all(ids) or _leaves_range(block):
             ids, pairs = _keep_good(first, ids, pairs, path, log)

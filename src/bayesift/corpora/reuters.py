@@ -61,7 +61,9 @@ def load_reuters(
         corpus = corpus.with_categories(_shared(corpus))
     if subset != "all":
         corpus = corpus.select([i for i, d in enumerate(corpus) if d.split != "unused"])
-    return corpus.labelled() if subset == "labelled" else corpus
+    if subset == "labelled":
+        return corpus.labelled()
+    return corpus
 
 
 def load_reuters_descriptions(data_dir: str | Path | None = None) -> dict[str, str]:
@@ -139,7 +141,8 @@ def _read_document(attributes: str, content: str, kind: CategoryKind) -> Documen
 
 
 def _element(content: str, tag: str) -> str:
-    start, end = content.find(f"<{tag}>"), content.find(f"</{tag}>")
+    start = content.find(f"<{tag}>")
+    end = content.find(f"</{tag}>")
     if start < 0 or end < start:
         raise ValueError(f"no <{tag}>")
     return content[start + len(tag) + 2 : end]

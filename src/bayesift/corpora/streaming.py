@@ -100,10 +100,8 @@ def _to_arrow(records: Iterator[_Record], size: int) -> Iterator[TextBatch]:
 
 
 def _read_record(row: Row, columns: Columns) -> _Record:
-    text, title = (
-        read_text(row.values, columns.text, required=True),
-        read_text(row.values, columns.title),
-    )
+    text = read_text(row.values, columns.text, required=True)
+    title = read_text(row.values, columns.title)
     text = f"{title}\n{text}" if title else text
     if not text.strip():
         raise ValueError("empty document")

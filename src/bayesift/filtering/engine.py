@@ -148,6 +148,7 @@ class FilterEngine:
             found += [(hit.row, position, profile, hit) for hit in _scan_all(profile, batch)]
         vectors: dict[int, DocumentVector] = {}
         events = []
+        # Retrievals in the order of the stream, then of the profiles, whatever scanned them first
         for row, _, profile, hit in sorted(found, key=lambda entry: entry[:2]):
             if row not in vectors:
                 vectors[row] = batch.take(row, self.space)
@@ -257,11 +258,9 @@ class FilterEngine:
             for column in self.space.columns_of(word).tolist():
                 prior[column] = prior.get(column, 0.0) + float(strength)
         length = math.sqrt(sum(weight * weight for weight in prior.values()))
-        return (
-            {column: QUERY_STRENGTH * weight / length for column, weight in prior.items()}
-            if length
-            else {}
-        )
+        if length:
+            return {column: QUERY_STRENGTH * weight / length for column, weight in prior.items()}
+        return {}
 
     def _batch(
         self,
@@ -385,7 +384,8 @@ class Replay:
 
     def apply(self, event: Event) -> None:
         """Apply an event."""
-        name, profile = event.profile, self._engine.profiles[event.profile]
+        name = event.profile
+        profile = self._engine.profiles[event.profile]
         if isinstance(event, TakenBack) or (
             isinstance(event, Taught) and event.word in profile.taught
         ):

@@ -173,7 +173,8 @@ class ProfileState:
             raise DataError(f"not the state of a profile: {error}") from error
 
     def _profile(self) -> Profile:
-        header, arrays = self.header, self.arrays
+        header = self.header
+        arrays = self.arrays
         profile = Profile(
             str(header["name"]), decode_fitted(header["settings"], {}, ProfileSettings)
         )
@@ -220,7 +221,8 @@ class ProfileState:
 
 
 def _posterior(arrays: Arrays) -> FullPosterior:
-    triangle, size = arrays["triangle"], len(arrays["mean"])
+    triangle = arrays["triangle"]
+    size = len(arrays["mean"])
     covariance = np.zeros((size, size))
     lower = np.tril_indices(size)
     if triangle.shape != lower[0].shape:
@@ -259,7 +261,8 @@ def _packed(name: str, documents: Sequence[DocumentVector]) -> Arrays:
 
 def _unpacked(name: str, arrays: Arrays, ids: list[str]) -> list[DocumentVector]:
     ends = _integers(arrays, f"{name}.ends", np.int64)
-    columns, weights = _integers(arrays, f"{name}.columns", np.int32), arrays[f"{name}.weights"]
+    columns = _integers(arrays, f"{name}.columns", np.int32)
+    weights = arrays[f"{name}.weights"]
     begins = np.concatenate([np.zeros(1, np.int64), ends[:-1]]) if len(ends) else ends
     if (
         len(ends) != len(ids)
@@ -361,6 +364,7 @@ def effective(events: Iterable[Event]) -> list[Event]:
             kept[position] = None
 
     for event in events:
+        # What takes back stays out itself: the profile is rebuilt as if neither had happened.
         if isinstance(event, TakenBack):
             drop(Judged, event.profile, event.id)
             continue
@@ -397,7 +401,8 @@ def recorded_event(record: dict[str, Any], space: VectorSpace) -> Event:
 
     Raises KeyError, TypeError or ValueError for an invalid record.
     """
-    kind, profile = record["event"], record["profile"]
+    kind = record["event"]
+    profile = record["profile"]
     if not isinstance(profile, str):
         raise TypeError("profile must be a string")
     if kind == "taught":

@@ -35,8 +35,8 @@ QUERY_STRENGTH = 15.0
 QUERY_BIAS = -3.0
 REGION_SIZE = 32  # past relevant documents that stand for those to come, the last ones
 _NO_DRAWS = np.zeros(0)
-_BLOCK = 20_000  # documents scored together, which bounds memory
-_FIRST_SCANNED = (
+_DOCUMENTS_PER_BLOCK = 20_000  # documents scored together, which bounds memory
+_FIRST_SCANNED_DOCUMENTS = (
     64  # documents that a stack scores together, then twice as many until one is retrieved
 )
 _MAX_RATIO = 1e3  # mean over standard deviation that no document reaches
@@ -185,11 +185,10 @@ class Profile:
         kappa = self.settings.kappa
         self.threshold = float(threshold)
         share = np.clip((self.threshold - kappa) / (1 - 2 * kappa), 0.0, 1.0)
-        self._relevant_from = (
-            float(np.clip(ndtri(share), -_MAX_RATIO, _MAX_RATIO))
-            if self.stack is None
-            else _MAX_RATIO
-        )
+        if self.stack is None:
+            self._relevant_from = float(np.clip(ndtri(share), -_MAX_RATIO, _MAX_RATIO))
+        else:
+            self._relevant_from = _MAX_RATIO
         self._forget_rule()
 
     def set_terms(self, terms: IntArray) -> None:
@@ -250,12 +249,14 @@ class Profile:
         """Learn from a judgement: count its words, add informative ones, update the posterior."""
         self.pending.pop(document.id, None)
         self.judgements[document.id] = relevant
+        # Counts come first: the words of this document may be the informative ones.
         self._widen_counts(int(document.columns.max(initial=-1)) + 1)
         counts = self.relevant_counts if relevant else self.irrelevant_counts
         counts[document.columns] += 1
         self.n_relevant += relevant
         self.n_irrelevant += not relevant
         if self.stack is not None:
+            # The stack learns the field as it was before this judgement, as it will be used.
             self.stack.learn(
                 _whole_row(document), _ratios(*self.field(document)), np.array([relevant])
             )
@@ -266,6 +267,7 @@ class Profile:
             self.kept.append(document)
         else:
             self.counters.judged_irrelevant += 1
+            # Irrelevant documents are many: each is balanced by a relevant one (+rel).
             if self.strategy.retrain and self.kept:
                 examples.append((self._past_relevant(), True))
         for example, label in examples:
@@ -314,10 +316,10 @@ class Profile:
         They are in the order of the probabilities.
         """
         scores = np.empty(X.shape[0])
-        for start in range(0, X.shape[0], _BLOCK):
-            rows = X[start : start + _BLOCK]
+        for start in range(0, X.shape[0], _DOCUMENTS_PER_BLOCK):
+            rows = X[start : start + _DOCUMENTS_PER_BLOCK]
             ratios = _ratios(*self.posterior.fields(restricted(rows, self.lookup)))
-            scores[start : start + _BLOCK] = (
+            scores[start : start + _DOCUMENTS_PER_BLOCK] = (
                 ratios if self.stack is None else self.stack.log_odds(rows, ratios)
             )
         return scores
@@ -326,16 +328,19 @@ class Profile:
         """Find the next document to retrieve, from a row on; None at the end."""
         if self.stack is None:
             return self._scan(rows, start, draws)
+        # A query before the next relevant document comes first; the posterior alone finds it.
         queries = self.strategy.query is not None
         asked = self._scan(rows, start, draws) if queries else None
         relevant = self._next_relevant(
             rows, start, rows.shape[0] if asked is None else asked.row + 1
         )
-        return asked if relevant is None else relevant
+        if relevant is None:
+            return asked
+        return relevant
 
     def _next_relevant(self, rows: SparseRows, start: int, stop: int) -> Found | None:
         """Find the first document of some rows whose probability is above the threshold."""
-        size = _FIRST_SCANNED
+        size = _FIRST_SCANNED_DOCUMENTS
         while start < stop:
             block = _rows_between(rows, start, min(start + size, stop))
             probabilities = self.probabilities(block)
@@ -348,17 +353,17 @@ class Profile:
                 return Found(
                     start + int(hits[0]), RELEVANT, float(probabilities[hits[0]]), float(gain[0])
                 )
-            start, size = start + size, min(2 * size, _BLOCK)
+            start = start + size
+            size = min(2 * size, _DOCUMENTS_PER_BLOCK)
         return None
 
     def _scan(self, rows: SparseRows, start: int, draws: FloatArray | None) -> Found | None:
         """Scan by the posterior alone; nothing counts as relevant where there is a stack."""
-        documents, likelihood = (rows.indptr, rows.indices, rows.data), self.likelihood.parameters
-        rule, posterior, gain = (
-            self._rule_now(),
-            self._scanned_now(),
-            GAINS[self.strategy.gain_used],
-        )
+        documents = (rows.indptr, rows.indices, rows.data)
+        likelihood = self.likelihood.parameters
+        rule = self._rule_now()
+        posterior = self._scanned_now()
+        gain = GAINS[self.strategy.gain_used]
         uniform = _NO_DRAWS if draws is None else draws
         room = ScanRoom(*self._room, self._found, *self._region)
         row, why = scan(

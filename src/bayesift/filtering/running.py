@@ -191,7 +191,9 @@ class FilterRun:
         output: IO[str] | None = None,
     ) -> None:
         self._folder = Path(folder)
-        self._filter, self._log, self.position = opened, opened.log, opened.position
+        self._filter = opened
+        self._log = opened.log
+        self.position = opened.position
         self.engine = opened.engine
         self._batch = batch
         self._save_every = save_every
@@ -295,7 +297,9 @@ def _parsed(line: str, number: int) -> Document | tuple[str, dict[str, Any]] | N
     for kind, wanted in _COMMANDS.items():
         if kind in record:
             return kind, _checked_command(kind, record[kind], wanted, number)
-    text, title, name = record.get("text", ""), record.get("title") or "", _name(record.get("id"))
+    text = record.get("text", "")
+    title = record.get("title") or ""
+    name = _name(record.get("id"))
     if name is None or not isinstance(text, str) or not isinstance(title, str):
         raise DataError(
             'neither a document ("id" and "text") nor a judgement ("judge")',

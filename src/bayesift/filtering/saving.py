@@ -29,7 +29,9 @@ from bayesift.journal import Journal, JournalEnd
 from bayesift.model_file import ModelContent, load_model, save_model
 from bayesift.state import decode_fitted, encode, storable
 
-START, CHECKPOINT, EVENTS = "start", "checkpoint.zip", "events.jsonl"
+START = "start"
+CHECKPOINT = "checkpoint.zip"
+EVENTS = "events.jsonl"
 KIND = "filter"
 
 
@@ -47,7 +49,9 @@ class OutputMark:
         """Return the mark of a stream; None if it is not a regular file."""
         stream.flush()
         found = _file_behind(stream)
-        return None if found is None else cls(found.st_dev, found.st_ino, found.st_size)
+        if found is None:
+            return None
+        return cls(found.st_dev, found.st_ino, found.st_size)
 
     def cut(self, stream: IO[str]) -> bool:
         """Remove what was written after the mark.
@@ -77,7 +81,9 @@ def _file_behind(stream: IO[str]) -> os.stat_result | None:
         found = os.fstat(stream.fileno())
     except OSError:  # a stream in memory has no number
         return None
-    return found if stat.S_ISREG(found.st_mode) else None
+    if stat.S_ISREG(found.st_mode):
+        return found
+    return None
 
 
 class FileLog(EventLog):
@@ -188,6 +194,7 @@ def save_checkpoint(
     folder: str | Path, engine: FilterEngine, log: FileLog, output: OutputMark | None = None
 ) -> None:
     """Write the state after all events so far, and the position in the output."""
+    # A checkpoint must never know of events that a power failure can still take from the log.
     log.sync()
     states = [ProfileState.of(profile) for profile in engine.profiles.values()]
     content = filter_content(engine.space, states, len(log), log.position, output)
@@ -240,7 +247,8 @@ class FilterContent(NamedTuple):
 
 def _catch_up(engine: FilterEngine, log: FileLog, latest: FilterContent) -> int:
     """Apply the events after the checkpoint; returns the number of input lines read."""
-    position, replay = latest.position, Replay(engine)
+    position = latest.position
+    replay = Replay(engine)
     for event, read in log.events(latest.n_events):
         position = max(position, read)
         if event.profile not in engine.profiles:
@@ -291,11 +299,10 @@ def read_content(path: Path) -> FilterContent:
         names = [state.name for state in states]
         if len(set(names)) != len(names):
             raise DataError("two profiles have one name", file=path)
-        output = (
-            None
-            if header.get("output") is None
-            else decode_fitted(header["output"], {}, OutputMark)
-        )
+        if header.get("output") is None:
+            output = None
+        else:
+            output = decode_fitted(header["output"], {}, OutputMark)
         return FilterContent(
             space,
             states,

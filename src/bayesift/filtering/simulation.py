@@ -133,12 +133,12 @@ def stream_of(
     (2, [1, 0])
     """
     first, rest = _cut(corpus, n_batch)
-    batch, stream = corpus.select(first), corpus.select(rest)
-    chosen = (
-        tuple(topics)
-        if topics is not None
-        else _frequent(batch, stream, relevant_in_batch, *relevant)
-    )
+    batch = corpus.select(first)
+    stream = corpus.select(rest)
+    if topics is not None:
+        chosen = tuple(topics)
+    else:
+        chosen = _frequent(batch, stream, relevant_in_batch, *relevant)
     unknown = [name for name in chosen if name not in corpus.categories]
     if unknown:
         raise DataError(f"the corpus has no category {unknown[0]!r}")
@@ -147,7 +147,8 @@ def stream_of(
     columns = [corpus.categories.index(name) for name in chosen]
     vectors: dict[str, Any] = {}
     if corpus.vectors is not None:
-        batch_rows, rows = _with_int32(batch.vectors), _with_int32(stream.vectors)
+        batch_rows = _with_int32(batch.vectors)
+        rows = _with_int32(stream.vectors)
     else:
         space = VectorSpace(stemmer=stemmer, stop_words=stop_words)
         batch_rows = space.learn_background(batch.texts)
@@ -189,11 +190,13 @@ def simulate(
     """
     base = ProfileSettings() if settings is None else settings
     kinds = {str(Strategy.of(name)): Strategy.of(name) for name in strategies}
-    target, runs = base.goal.adapt(base.strategy).target, {name: list[TopicRun]() for name in kinds}
+    target = base.goal.adapt(base.strategy).target
+    runs = {name: list[TopicRun]() for name in kinds}
     result = Simulation(
         stream.name, stream.labels, stream.topics, stream.batch.shape[0], target, runs
     )
-    truth, batch_truth = stream.labels.tocsc(), stream.batch_labels.tocsc()
+    truth = stream.labels.tocsc()
+    batch_truth = stream.batch_labels.tocsc()
     for column, topic in enumerate(stream.topics):
         labels = _column(truth, column)
         start = ProfileState.of(_started(topic, base, stream, _column(batch_truth, column)))
@@ -246,7 +249,8 @@ def _ranks(
 def _started(topic: str, settings: ProfileSettings, stream: Stream, labels: BoolArray) -> Profile:
     """Make a profile after the batch phase; a topic statement is one more relevant document."""
     profile = Profile(topic, settings)
-    X, y = stream.batch, labels
+    X = stream.batch
+    y = labels
     if topic in stream.statements:
         X, y = in_front(stream.statements[topic], X, y)
     profile.learn_batch(X, y)
@@ -287,7 +291,8 @@ def _dated_order(corpus: Corpus) -> IntArray:
 def _frequent(
     batch: Corpus, stream: Corpus, in_batch: int, fewest: int, most: int | None
 ) -> tuple[str, ...]:
-    before, counts = batch.category_counts(), stream.category_counts()
+    before = batch.category_counts()
+    counts = stream.category_counts()
     highest = len(stream) if most is None else most
     return tuple(
         c for c in stream.categories if before[c] >= in_batch and fewest <= counts[c] <= highest

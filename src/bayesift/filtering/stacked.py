@@ -28,7 +28,8 @@ from bayesift.models.online.streaming import KernelArrays
 from bayesift.state import expect_array, storable
 
 _SETTINGS = OnlineStackedClassifier()
-_MEAN, _VARIANCES = [1.0, 0.0, 0.0], [0.1, 0.1, 0.1]
+_START_MEAN = [1.0, 0.0, 0.0]
+_START_VARIANCES = [0.1, 0.1, 0.1]
 
 
 @storable("profile-stack")
@@ -48,7 +49,10 @@ class ProfileStack(KernelArrays):
     @classmethod
     def empty(cls) -> Self:
         """Make a stack before any judgement."""
-        return cls(StackState.empty(1, 1, len(_SETTINGS.rates)), new_mixer(1, _MEAN, _VARIANCES))
+        return cls(
+            StackState.empty(1, 1, len(_SETTINGS.rates)),
+            new_mixer(1, _START_MEAN, _START_VARIANCES),
+        )
 
     def log_odds(self, rows: SparseRows, ratios: FloatArray) -> FloatArray:
         """Compute the log odds of relevance of documents x words.
@@ -63,11 +67,9 @@ class ProfileStack(KernelArrays):
         Gives the log odds of each before its label was learned.
         """
         labels = np.asarray(relevant, dtype=np.float64)
-        inputs, scores, work = (
-            self._inputs(ratios, self._run(rows, labels)),
-            np.empty(len(labels)),
-            np.empty(3),
-        )
+        inputs = self._inputs(ratios, self._run(rows, labels))
+        scores = np.empty(len(labels))
+        work = np.empty(3)
         for i, (z, y) in enumerate(zip(inputs, labels, strict=True)):
             scores[i] = self._mixed(z[np.newaxis])[0]
             learn_mixer(inputs, i, 0.0, y, self.mixer, 0, work)
@@ -91,7 +93,8 @@ class ProfileStack(KernelArrays):
         return np.column_stack([own, odds, np.ones(len(odds))])
 
     def _mixed(self, inputs: FloatArray) -> FloatArray:
-        mean, covariance = self.mixer[0, :, 0], self.mixer[0, :, 1:]
+        mean = self.mixer[0, :, 0]
+        covariance = self.mixer[0, :, 1:]
         variances = np.maximum(np.einsum("di,ij,dj->d", inputs, covariance, inputs), 0.0)
         mixed: FloatArray = inputs @ mean / np.sqrt(1.0 + np.pi / 8.0 * variances)
         return mixed

@@ -117,7 +117,9 @@ class Strategy:
 
         The gain about a region is never above the exact one.
         """
-        return "exact" if self.query == "region" else self.gain
+        if self.query == "region":
+            return "exact"
+        return self.gain
 
     def theta(self, n_retrieved: int) -> float:
         """Return the expected information gain, in bits, above which a document is queried.
@@ -133,7 +135,9 @@ class Strategy:
         """
         exponent = min((self.target - n_retrieved) / self.steepness, 700.0)
         theta = (self.highest - self.lowest) / (1 + math.exp(exponent)) + self.lowest
-        return _REGION_SCALE * theta if self.query == "region" else theta
+        if self.query == "region":
+            return _REGION_SCALE * theta
+        return theta
 
     def rate(self, n_retrieved: int) -> float:
         """Return the probability with which a document is drawn at random.
@@ -143,11 +147,9 @@ class Strategy:
         >>> Strategy(query="random", stream_length=100).rate(30)
         0.2
         """
-        return (
-            max(self.target - n_retrieved, 0) / self.stream_length
-            if self.query == "random"
-            else 0.0
-        )
+        if self.query == "random":
+            return max(self.target - n_retrieved, 0) / self.stream_length
+        return 0.0
 
 
 def hash_uniform(seed: int, *names: object) -> float:
@@ -170,7 +172,9 @@ def query_reach(kappa: float, gain: Gain, theta: float) -> float:
     if not len(enough):
         return -1.0
     last = int(enough[-1])
-    return math.inf if last == _GRID_SIZE - 1 else (last + 1) * _MAX_RATIO / (_GRID_SIZE - 1)
+    if last == _GRID_SIZE - 1:
+        return math.inf
+    return (last + 1) * _MAX_RATIO / (_GRID_SIZE - 1)
 
 
 @cache

@@ -81,12 +81,15 @@ class Breakdown:
     def queried_share(self) -> float:
         """The relevant share of the queried documents; 0 without any."""
         queried = self.queried_relevant + self.queried_irrelevant
-        return self.queried_relevant / queried if queried else 0.0
+        if queried:
+            return self.queried_relevant / queried
+        return 0.0
 
 
 def measures(simulation: Simulation, strategy: str) -> StrategyMeasures:
     """Compute a column of Table 4."""
-    truth, decided = simulation.truth, simulation.decisions(strategy)
+    truth = simulation.truth
+    decided = simulation.decisions(strategy)
     runs = simulation.runs[strategy]
     read = [run.ranks for run in runs if len(run.ranks)]
     return StrategyMeasures(
@@ -197,7 +200,8 @@ def _mean_recall(
     simulation: Simulation, strategy: str, found: Callable[[TopicRun], IntArray], points: int
 ) -> FloatArray:
     curves = [found(run) / run.n_relevant for run in simulation.runs[strategy] if run.n_relevant]
-    return np.mean(curves, axis=0) if curves else np.zeros(points)
+    mean: FloatArray = np.mean(curves or [np.zeros(points)], axis=0)
+    return mean
 
 
 def as_record(simulation: Simulation) -> dict[str, Any]:
@@ -224,7 +228,9 @@ def as_record(simulation: Simulation) -> dict[str, Any]:
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    return float(np.mean(values)) if values else None
+    if values:
+        return float(np.mean(values))
+    return None
 
 
 def _topic_record(run: TopicRun, simulation: Simulation) -> dict[str, Any]:

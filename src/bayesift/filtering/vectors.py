@@ -68,6 +68,7 @@ class VectorBatch:
         """Return the vector of one document; its unknown words get columns."""
         part = slice(self.whole.indptr[row], self.whole.indptr[row + 1])
         columns = space.add_words(self.words.take(self.whole.indices[part].astype(np.int64)))
+        # Kernels expect columns in order, and new words got theirs just now.
         order = np.argsort(columns)
         return DocumentVector(self.ids[row], columns[order], self.whole.data[part][order])
 
@@ -232,6 +233,7 @@ class VectorSpace:
             options = {"unspaced": "words", **parameters}
             n_documents = int(options.pop("n_documents"))
             space = cls(**options)
+            # A language or stemmer that does not exist is refused when it is first used.
             space._counter().term_counts("a probe of the parameters")
             frequencies = np.array(arrays["frequencies"], dtype=np.int64)
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
@@ -243,7 +245,8 @@ class VectorSpace:
             raise DataError(
                 "not a saved vector space: a word was seen in more documents than there were"
             )
-        space.frequencies, space.n_documents = frequencies, n_documents
+        space.frequencies = frequencies
+        space.n_documents = n_documents
         return space
 
     def _counter(self) -> TermVectorizer:
@@ -258,7 +261,9 @@ class VectorSpace:
         seen[known] = np.maximum(self.frequencies[columns[known]], 1)
         if self.idf == "running":
             return np.log2(1 + max(self.n_documents, 1) / seen)
-        return np.log2(self.n_documents / seen) if self.n_documents > 1 else np.ones(len(columns))
+        if self.n_documents > 1:
+            return np.log2(self.n_documents / seen)
+        return np.ones(len(columns))
 
     @staticmethod
     def _weigh(counts: SparseRows, rarity: FloatArray) -> None:

@@ -56,7 +56,8 @@ class TermIndex:
 
         X holds the training vectors of the terms that the model uses, which `kept` marks.
         """
-        names, frequencies = vectorizer.vocabulary_.names, vectorizer.document_frequencies_
+        names = vectorizer.vocabulary_.names
+        frequencies = vectorizer.document_frequencies_
         indices = np.arange(len(names)) if kept is None else np.flatnonzero(kept)
         columns = {names[index]: column for column, index in enumerate(indices)}
         counts = np.bincount(X.indices, minlength=len(columns))
@@ -108,9 +109,10 @@ class Coverage:
             f"{word} ({category})" for category, words in self.missing.items() for word in words
         ]
         more = f", and {len(named) - 8} more" if len(named) > 8 else ""
-        missing = (
-            f", {len(named)} not in the vocabulary: {', '.join(named[:8])}{more}" if named else ""
-        )
+        if named:
+            missing = f", {len(named)} not in the vocabulary: {', '.join(named[:8])}{more}"
+        else:
+            missing = ""
         return f"{self.used} words used{missing}"
 
 
@@ -198,12 +200,11 @@ def resolve(
     """List what is known of each column, a row per category; `unit` is the score of log odds 1."""
     knowledge.check_categories(categories := tuple(categories))
     rows: list[Row] = []
-    used, missing = 0, {}
+    used = 0
+    missing = {}
     for category in categories:
-        description, beliefs = (
-            knowledge.descriptions.get(category),
-            knowledge.words.get(category, {}),
-        )
+        description = knowledge.descriptions.get(category)
+        beliefs = knowledge.words.get(category, {})
         described = {} if description is None else _from_description(description, index, unit)
         believed = {
             word: _from_belief(word, belief, index, unit) for word, belief in beliefs.items()
@@ -234,7 +235,8 @@ def _from_belief(word: str, belief: Belief, index: TermIndex, unit: float) -> Ro
     terms = index.terms_of(word)
     row: Row = {}
     for term in terms:
-        column, mode = index.columns[term], belief.mode
+        column = index.columns[term]
+        mode = belief.mode
         if belief.strength is not None:
             mode = float(belief.strength * unit / (len(terms) * index.typical[column]))
         row[column] = TermPrior(mode, belief.scale, belief.sign)
@@ -282,7 +284,9 @@ def _with_rows(base: Prior, rows: list[Row], n_terms: int) -> Any:
         placed = [value for value in values if value[2] is not None]
         if placed:
             changed[parameter] = _filled(getattr(base, parameter), shape, placed)
-    return replace(base, **changed) if changed else base  # type: ignore[type-var]
+    if not changed:
+        return base
+    return replace(base, **changed)  # type: ignore[type-var]
 
 
 def _filled(
@@ -298,7 +302,8 @@ def _difference(positive: Row, negative: Row) -> Row:
     """Make the row of one model for two categories: evidence for one is against the other."""
     row: Row = {}
     for column in {**positive, **negative}:
-        ours, theirs = positive.get(column, TermPrior()), negative.get(column, TermPrior())
+        ours = positive.get(column, TermPrior())
+        theirs = negative.get(column, TermPrior())
         modes = [
             mode
             for mode in (ours.mode, None if theirs.mode is None else -theirs.mode)

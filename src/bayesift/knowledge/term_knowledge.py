@@ -72,7 +72,9 @@ class Belief:
         if isinstance(value, str):
             return cls(sign=_sign(value))
         if not isinstance(value, dict):
-            return cls(strength=value) if value is not None else cls()
+            if value is not None:
+                return cls(strength=value)
+            return cls()
         unknown = [key for key in value if key not in ("strength", "mode", "scale", "sign")]
         if unknown:
             raise DataError(f"no {unknown[0]!r:.40}; there are: strength, mode, scale, sign")
@@ -85,8 +87,12 @@ class Belief:
         fields = {name: getattr(self, name) for name in ("strength", "mode", "scale")}
         given = {name: float(value) for name, value in fields.items() if value is not None}
         if self.sign:
-            return {**given, "sign": _NAMES[self.sign]} if given else _NAMES[self.sign]
-        return given["strength"] if list(given) == ["strength"] else given
+            if given:
+                return {**given, "sign": _NAMES[self.sign]}
+            return _NAMES[self.sign]
+        if list(given) == ["strength"]:
+            return given["strength"]
+        return given
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +258,8 @@ class TermKnowledge:
             )
         if not inflate > 0:
             raise ValueError(f"inflate must be positive, got {inflate!r}")
-        names, words = classifier.terms(), {}
+        names = classifier.terms()
+        words = {}
         for row, posterior in enumerate(model.posteriors_):
             means = sparse.csr_array(model.coef_[[row]]).toarray()[0]
             deviations = np.sqrt(inflate * posterior.variances[:-1])
@@ -294,7 +301,8 @@ class TermKnowledge:
             raise DataError(
                 "knowledge has two parts, 'words' and 'descriptions', each with categories"
             )
-        words, descriptions = plain.get("words") or {}, plain.get("descriptions") or {}
+        words = plain.get("words") or {}
+        descriptions = plain.get("descriptions") or {}
         if not isinstance(words, dict) or not isinstance(descriptions, dict):
             raise DataError(
                 "'words' and 'descriptions' must map categories to what is known about them"
@@ -332,11 +340,10 @@ class TermKnowledge:
         for category in self.categories:
             if category not in names:
                 nearest = get_close_matches(category, names, n=1, cutoff=0.5)
-                advice = (
-                    f"did you mean {nearest[0]!r}?"
-                    if nearest
-                    else f"there are: {', '.join(names[:20])}"
-                )
+                if nearest:
+                    advice = f"did you mean {nearest[0]!r}?"
+                else:
+                    advice = f"there are: {', '.join(names[:20])}"
                 raise DataError(f"knowledge of category {category!r}, which there is not; {advice}")
 
 

@@ -102,15 +102,15 @@ class Corpus:
     def __repr__(self) -> str:
         return (
             f"Corpus({self.name!r}, {len(self.documents):,} documents, {len(self.categories):,} "
-            "categories, "
-            f"splits={self.splits})"
+            f"categories, splits={self.splits})"
         )
 
     @property
     def texts(self) -> list[str]:
         """Title and body of every document."""
         texts: Any = self.text_column
-        return texts if isinstance(texts, list) else texts.to_pylist()
+        listed: list[str] = texts if isinstance(texts, list) else texts.to_pylist()
+        return listed
 
     @property
     def text_column(self) -> list[str] | pa.ChunkedArray:
@@ -141,8 +141,8 @@ class Corpus:
     def _splits(self) -> list[str | None]:
         """The split of each document."""
         if isinstance(self.documents, DocumentTable):
-            column = self.documents.splits
-            return [None] * len(self) if column is None else column.to_pylist()
+            splits: list[str | None] = self.documents._splits.to_pylist()
+            return splits
         return [document.split for document in self.documents]
 
     @property

@@ -39,7 +39,9 @@ class Document:
         """Title and body: the input of classifiers."""
         if not self.title:
             return self.text
-        return f"{self.title}\n{self.text}" if self.text else self.title
+        if self.text:
+            return f"{self.title}\n{self.text}"
+        return self.title
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from bayesift.records.document import Document
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_BATCH = 1 << 14  # documents that are made, or hashed, at a time
+_DOCUMENTS_PER_BATCH = 1 << 14  # documents that are made, or hashed, at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,17 +82,17 @@ class DocumentTable(Sequence[Document]):
         import pyarrow as pa
 
         empty = pa.repeat(pa.scalar("", pa.large_string()), len(self))
-        return pa.chunked_array([empty]) if self.titles is None else self.titles
+        if self.titles is None:
+            return pa.chunked_array([empty])
+        return self.titles
 
     @property
     def _splits(self) -> pa.ChunkedArray:
         import pyarrow as pa
 
-        return (
-            pa.chunked_array([pa.nulls(len(self), pa.string())])
-            if self.splits is None
-            else self.splits
-        )
+        if self.splits is None:
+            return pa.chunked_array([pa.nulls(len(self), pa.string())])
+        return self.splits
 
     @property
     def full_texts(self) -> pa.ChunkedArray:
@@ -111,8 +111,8 @@ class DocumentTable(Sequence[Document]):
         return len(self.texts)
 
     def __iter__(self) -> Iterator[Document]:
-        for start in range(0, len(self), _BATCH):
-            yield from self._made(slice(start, start + _BATCH))
+        for start in range(0, len(self), _DOCUMENTS_PER_BATCH):
+            yield from self._made(slice(start, start + _DOCUMENTS_PER_BATCH))
 
     @overload
     def __getitem__(self, index: int) -> Document: ...
@@ -121,7 +121,7 @@ class DocumentTable(Sequence[Document]):
     def __getitem__(self, index: int | slice) -> Document | tuple[Document, ...]:
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
-            if step == 1:
+            if step == 1:  # a slice of Arrow columns copies nothing
                 return self._made(slice(start, stop))
             return self.select(np.arange(start, stop, step))._made(slice(None))
         row = range(len(self))[index]  # refuses what is out of range
@@ -129,7 +129,8 @@ class DocumentTable(Sequence[Document]):
 
     def _made(self, rows: slice) -> tuple[Document, ...]:
         start, stop, _ = rows.indices(len(self))
-        n, ends = max(0, stop - start), self.labels.indptr
+        n = max(0, stop - start)
+        ends = self.labels.indptr
         columns: list[list[Any]] = [
             [None] * n if column is None else column.slice(start, n).to_pylist()
             for column in (self.ids, self.texts, self.titles, self.splits)
@@ -158,7 +159,9 @@ class DocumentTable(Sequence[Document]):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return repr(tuple(self)) if len(self) <= 10 else f"DocumentTable({len(self):,} documents)"
+        if len(self) <= 10:
+            return repr(tuple(self))
+        return f"DocumentTable({len(self):,} documents)"
 
     def select(self, rows: IntArray) -> DocumentTable:
         """Return the table of these rows."""
@@ -198,10 +201,12 @@ class DocumentTable(Sequence[Document]):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        titles, splits, ends = self._titles, self._splits.fill_null(""), self.labels.indptr
+        titles = self._titles
+        splits = self._splits.fill_null("")
+        ends = self.labels.indptr
         names = pa.array([b"".join(_sized([name])) for name in self.categories], pa.large_binary())
-        for start in range(0, len(self), _BATCH):
-            stop = min(len(self), start + _BATCH)
+        for start in range(0, len(self), _DOCUMENTS_PER_BATCH):
+            stop = min(len(self), start + _DOCUMENTS_PER_BATCH)
             held = names.take(pa.array(self.labels.indices[ends[start] : ends[stop]]))
             offsets = pa.array(ends[start : stop + 1] - ends[start], pa.int64())
             labels = pc.binary_join(

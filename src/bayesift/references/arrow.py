@@ -104,15 +104,15 @@ def references_from_table(table: pa.Table) -> list[Reference]:
 
 
 def _packed(value: Any) -> str:
-    return (
-        value
-        if isinstance(value, str)
-        else "\0" + json.dumps(value, ensure_ascii=False, default=str)
-    )
+    if isinstance(value, str):
+        return value
+    return "\0" + json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _unpacked(value: str) -> Any:
-    return json.loads(value[1:]) if value.startswith("\0") else value
+    if value.startswith("\0"):
+        return json.loads(value[1:])
+    return value
 
 
 def write_json_lines(references: Iterable[Reference], stream: IO[str]) -> None:

@@ -199,12 +199,15 @@ def read_bibtex(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[En
     text = "\n".join(line for _, line in lines)
     starts = list(_START.finditer(text))
     macros: dict[str, str] = {}
-    line, position = 1, 0
+    line = 1
+    position = 0
     for start, following in zip(
         starts, [*(match.start() for match in starts[1:]), len(text)], strict=True
     ):
-        line, position = line + text.count("\n", position, start.end()), start.end()
-        kind, body = start[1], text[start.end() : following]
+        line = line + text.count("\n", position, start.end())
+        position = start.end()
+        kind = start[1]
+        body = text[start.end() : following]
         if kind.lower() == "string":
             macros |= {name.lower(): value for name, value in _Body(body, macros).fields()}
         elif kind.lower() not in _SKIPPED:
@@ -267,7 +270,8 @@ class _Body:
         return self.macros.get(match[0].lower(), match[0])
 
     def _delimited(self, opening: str) -> str:
-        start, depth = self.position + 1, 0
+        start = self.position + 1
+        depth = 0
         for match in re.compile(r"\\.|[{}\"]", re.DOTALL).finditer(self.text, start):
             character = match[0]
             if depth == 0 and character == ("}" if opening == "{" else '"'):
@@ -285,7 +289,9 @@ class _Body:
         self.problems.append("unbalanced braces or quotes")
         self.position = cut.start() if cut else len(self.text)
         value = self.text[start : self.position].rstrip()
-        return value.removesuffix("}").rstrip().rstrip('}",') if not cut else value.rstrip('",')
+        if not cut:
+            return value.removesuffix("}").rstrip().rstrip('}",')
+        return value.rstrip('",')
 
     def _skip_rest(self) -> None:
         """Pass over what stands between a value and the next comma, if a field follows."""
@@ -294,10 +300,8 @@ class _Body:
         ):
             cut = _NEXT.search(self.text, self.position)
             if cut:
-                self.problems.append(
-                    f"{tidy(self.text[self.position : cut.start()])[:40]!r} is not understood, left "
-                    "out"
-                )
+                rest = tidy(self.text[self.position : cut.start()])[:40]
+                self.problems.append(f"{rest!r} is not understood, left out")
                 self.position = cut.start()
 
 
@@ -326,11 +330,9 @@ def _balanced(value: str) -> str:
         depth += {"{": 1, "}": -1}.get(character, 0)
         if depth < 0:
             break
-    return (
-        value
-        if depth == 0 and not value.endswith("\\")
-        else re.sub(r"[{}]", "", value).rstrip("\\")
-    )
+    if depth == 0 and not value.endswith("\\"):
+        return value
+    return re.sub(r"[{}]", "", value).rstrip("\\")
 
 
 def decode_bibtex(tag: str, value: str) -> tuple[tuple[str, str]]:
@@ -357,7 +359,8 @@ def refine_bibtex(parts: Parts, values: Values) -> None:
         )
     )
     parts["url"] = re.sub(r"\\([_%&#~])", r"\1", parts["url"])
-    month, day = first(values, ("MONTH",)), first(values, ("DAY",))
+    month = first(values, ("MONTH",))
+    day = first(values, ("DAY",))
     if month and parts["year"] and "DATE" not in values:
         name = MONTHS[int(month) - 1] if month.isdecimal() and 1 <= int(month) <= 12 else month
         parts["date"] = parse_date(f"{name} {day}", parts["year"])
@@ -376,7 +379,9 @@ def _pmid(values: Values) -> str:
 
 def split_authors(text: str) -> tuple[str, ...]:
     """Split names at "and" outside of braces."""
-    names, depth, start = [], 0, 0
+    names = []
+    depth = 0
+    start = 0
     for match in re.finditer(r"[{}]|\s+and\s+", text):
         if match[0] in "{}":
             depth += 1 if match[0] == "{" else -1

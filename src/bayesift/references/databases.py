@@ -66,7 +66,9 @@ def read_web_of_science(lines: Iterable[tuple[int, str]], report: Report) -> Ite
 
     def parse(line: str) -> tuple[str, str] | None:
         match = _WEB_OF_SCIENCE_TAG.match(line)
-        return (match[1], match[2] or "") if match and match[1] not in _AROUND else None
+        if match and match[1] not in _AROUND:
+            return (match[1], match[2] or "")
+        return None
 
     for entry in bounded_records(_within(lines), report, parse, start="PT", end="ER"):
         yield Entry(
@@ -100,7 +102,8 @@ def refine_web_of_science(parts: Parts, values: Values) -> None:
 
     A type is a letter.
     """
-    start, end = first(values, ("BP",)), first(values, ("EP",))
+    start = first(values, ("BP",))
+    end = first(values, ("EP",))
     parts["pages"] = (
         f"{start}-{end}"
         if start and end and start != end

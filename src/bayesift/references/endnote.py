@@ -219,8 +219,10 @@ def xml_records(
 
 def _texts(lines: Iterable[tuple[int, str]], report: Report, tag: str) -> Iterator[tuple[int, str]]:
     """Read the line and text of each record."""
-    start, end = re.compile(rf"<{tag}(?:\s[^<>]*)?>"), f"</{tag}>"
-    text, first_line = "", 1
+    start = re.compile(rf"<{tag}(?:\s[^<>]*)?>")
+    end = f"</{tag}>"
+    text = ""
+    first_line = 1
     for number, line in lines:
         if not text:
             first_line = number

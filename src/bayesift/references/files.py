@@ -248,7 +248,8 @@ def _read_file(
     if encoding not in ("", "utf-8"):
         given.notes.append(Note("encoding", encoding, "it is not UTF-8"))
     references += FORMATS[name].read(given)
-    read, lost = len(references) - counts[0], len(refused) - counts[1]
+    read = len(references) - counts[0]
+    lost = len(refused) - counts[1]
     if not read:
         raise DataError(f"holds no records that can be read (format: {name})", file=path)
     return SourceFile(str(path), name, encoding, read, lost, tuple(given.notes))
@@ -297,11 +298,10 @@ def _by_suffix(path: Path, format: str | None) -> Format:  # noqa: A002
         form for form in FORMATS.values() if path.suffix.lower() in form.suffixes and format is None
     ]
     if not found:
-        what = (
-            f"no format {format!r}"
-            if format
-            else f"{path.name}: its suffix names no format of records"
-        )
+        if format:
+            what = f"no format {format!r}"
+        else:
+            what = f"{path.name}: its suffix names no format of records"
         known = ", ".join(suffix for form in FORMATS.values() for suffix in form.suffixes)
         raise RequestError(f"{what}; there are: {', '.join(FORMATS) if format else known}")
     return found[0]

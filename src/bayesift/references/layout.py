@@ -83,9 +83,9 @@ def read_verdict(value: object) -> Verdict | None:
     ('excluded', 'included', None)
     """
     text = str(value).strip().lower()
-    return (
-        _VERDICTS.get(text) or _VERDICTS.get(text.split(" ")[0].rstrip(":;,.-")) if text else None
-    )
+    if text:
+        return _VERDICTS.get(text) or _VERDICTS.get(text.split(" ")[0].rstrip(":;,.-"))
+    return None
 
 
 def read_judgements(texts: Iterable[str]) -> Judgements:
@@ -206,7 +206,9 @@ _DAY = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
 def parse_year(text: str) -> int | None:
     """Find the first year in a text."""
     match = _YEAR.search(text) or _COMPACT.match(text.strip())
-    return int(match[1]) if match else None
+    if match:
+        return int(match[1])
+    return None
 
 
 def parse_date(text: str, year: int | None = None) -> str:
@@ -326,7 +328,8 @@ class Layout:
     def interpret(self, fields: Iterable[tuple[str, Any]]) -> Parts:
         """Read the parts of a record from its fields."""
         values: Values = {}
-        key, decode = self.key, self.decode
+        key = self.key
+        decode = self.decode
         for tag, text in (
             fields if decode is None else (pair for field in fields for pair in decode(*field))
         ):

@@ -44,11 +44,10 @@ def repair(line: str, encoding: str, number: int, report: Report) -> str:
     match = _DAMAGE.search(line)
     if match is None:
         return line
-    what = (
-        "NUL bytes, left out"
-        if match[0] == "\0"
-        else f"bytes that are not {encoding}, replaced by U+FFFD"
-    )
+    if match[0] == "\0":
+        what = "NUL bytes, left out"
+    else:
+        what = f"bytes that are not {encoding}, replaced by U+FFFD"
     report(number, f"holds {what}")
     return re.sub("[\ud800-\udfff]", "\ufffd", line.replace("\0", ""))
 
@@ -164,7 +163,8 @@ def bounded_records(
 
     Lines before a record, such as "Record #3 of 18", are kept in a field without a tag.
     """
-    block, heading = RecordLines(), RecordLines()
+    block = RecordLines()
+    heading = RecordLines()
     for number, line in lines:
         tag, value = parse(line) or ("", "")
         name = tag.upper()

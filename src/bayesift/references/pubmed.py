@@ -93,7 +93,8 @@ def read_medline(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[E
     for number, line in lines:
         match = _TAG.match(line)
         if match is not None:
-            tag, value = match[1], match[2] or ""
+            tag = match[1]
+            value = match[2] or ""
             if block and _begins(tag, block.tags, after_blank):
                 yield block.take()
             if not block and (tag not in _FIRST or (tag == "OWN" and value.strip() == "NLM")):
@@ -147,7 +148,8 @@ def _wrapped(text: str, width: int = 88) -> str:
 
 def refine_medline(parts: Parts, values: Values) -> None:
     """Prefer full names of authors, put groups last, and find the DOI by its mark."""
-    full, short = values.get("FAU", []), values.get("AU", [])
+    full = values.get("FAU", [])
+    short = values.get("AU", [])
     names = full if len(full) >= len(short) else short
     parts["authors"] = split_names((*names, *values.get("CN", ())), r"\n\b\B")
     marked = (
@@ -315,13 +317,17 @@ def is_pubmed_text(head: str) -> bool:
 
 def read_pubmed_text(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
     """Read records of a numbered list; a record without PMID is reported and read."""
-    start, block, expected = 0, [""], 1
+    start = 0
+    block = [""]
+    expected = 1
     for number, line in lines:
         match = _START.match(line)
         if match and int(match[1]) == expected and (not any(block) or not block[-1].strip()):
             if start:
                 yield _entry(start, block, report)
-            start, block, expected = number, [line[match.end() :]], expected + 1
+            start = number
+            block = [line[match.end() :]]
+            expected = expected + 1
         else:
             block.append(line)
     if start:

@@ -133,7 +133,9 @@ class Reference:
     def included(self) -> bool | None:
         """The decision if all reviewers agree on inclusion or exclusion, else None."""
         verdicts = {decision.verdict for decision in self.decisions}
-        return verdicts == {"included"} if len(verdicts) == 1 and "maybe" not in verdicts else None
+        if len(verdicts) == 1 and "maybe" not in verdicts:
+            return verdicts == {"included"}
+        return None
 
     def document(self) -> Document:
         """Convert the record to a document; its categories are the decision, else the labels."""
@@ -238,7 +240,9 @@ def normalise_pmid(text: str) -> str:
     '38773066'
     """
     match = _PMID.search(text)
-    return match[0].lstrip("0") if match else ""
+    if match:
+        return match[0].lstrip("0")
+    return ""
 
 
 def tidy(text: str) -> str:
@@ -247,4 +251,6 @@ def tidy(text: str) -> str:
     A text without such runs is returned itself, to save memory.
     """
     tidied = " ".join(text.split())
-    return text if tidied == text else tidied
+    if tidied == text:
+        return text
+    return tidied

@@ -128,7 +128,8 @@ def _continued(value: str) -> str:
 
 def refine_ris(parts: Parts, values: Values) -> None:
     """Correct for the habits of programs: pages in two tags, DOIs and PMIDs in unusual tags."""
-    start, end = first(values, ("SP",)), first(values, ("EP",))
+    start = first(values, ("SP",))
+    end = first(values, ("EP",))
     parts["pages"] = (
         f"{start}-{end}"
         if start and end and start != end and "-" not in start

@@ -91,7 +91,9 @@ def squeeze(name: str) -> str:
 
     Annotations of bayesift keep their names.
     """
-    return name.lower() if name.startswith(OWN_PREFIX) else re.sub(r"[\W_]+", "", name).lower()
+    if name.startswith(OWN_PREFIX):
+        return name.lower()
+    return re.sub(r"[\W_]+", "", name).lower()
 
 
 def is_reference_table(columns: Iterable[str]) -> bool:
@@ -148,7 +150,7 @@ _LETTERS = {"J": "JOUR", "C": "CONF", "B": "BOOK", "S": "SER", "P": "PAT"}  # of
 _EXCEL = re.compile(r'\s*="(.*)"\s*\Z', re.DOTALL)
 _CITATION = re.compile(r";(\d+)(?:\(([^)]{1,20})\))?:([\w-]+)\.")
 _INITIALS = re.compile(r"(?:[A-Z][.\s-]*){1,4}\Z")
-_CELL = 32_767
+_MAX_CELL_CHARACTERS = 32_767
 _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")
 
 
@@ -183,11 +185,10 @@ def decode_cell(column: str, value: Any) -> Iterator[tuple[str, str]]:
         else:
             yield column, "\n".join(text for part in value if (text := _named(part)))
     elif value is not None and value == value:
-        number = (
-            int(value)
-            if isinstance(value, bool) or (isinstance(value, float) and value.is_integer())
-            else value
-        )
+        if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()):
+            number = int(value)
+        else:
+            number = value
         yield column, str(number)
 
 
@@ -203,7 +204,9 @@ def _named(value: Any) -> str:
         return found or (
             _named(value["author"]) if "author" in value else json.dumps(value, ensure_ascii=False)
         )
-    return "" if value is None else str(value)
+    if value is None:
+        return ""
+    return str(value)
 
 
 def refine_table(parts: Parts, values: Values) -> None:
@@ -226,13 +229,13 @@ def refine_table(parts: Parts, values: Values) -> None:
     ):  # PubMed's CSV has volume, issue and pages in it
         for part, text in zip(("volume", "issue", "pages"), match.groups(), strict=True):
             parts[part] = parts[part] or text or ""
-    month, day = first(values, ("publishedmonth", "month")), first(values, ("day",))
+    month = first(values, ("publishedmonth", "month"))
+    day = first(values, ("day",))
     if month and parts["year"] and len(parts["date"]) <= 4:
-        date = (
-            "-".join(filter(None, (str(parts["year"]), month, day)))
-            if month.isdecimal()
-            else f"{month} {day}"
-        )
+        if month.isdecimal():
+            date = "-".join(filter(None, (str(parts["year"]), month, day)))
+        else:
+            date = f"{month} {day}"
         parts["date"] = parse_date(date, parts["year"])
     parts["type"] = _type(parts["type"])
     parts["pmid"] = parts["pmid"] if parts["pmid"] != "0" else ""
@@ -380,7 +383,9 @@ def table_rows(references: Iterable[Reference]) -> tuple[list[str], list[dict[st
 def _cell(value: Any) -> str:
     if isinstance(value, str):
         return value
-    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+    if value is None:
+        return ""
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def write_delimited(references: Iterable[Reference], stream: IO[str], delimiter: str = ",") -> None:
@@ -401,11 +406,13 @@ def write_excel(references: Iterable[Reference], stream: IO[bytes]) -> None:
     for number, row in enumerate(rows, 2):
         cells = [_FORBIDDEN.sub(" ", row.get(name, "")) for name in columns]
         longest = max(range(len(cells)), key=lambda position: len(cells[position]))
-        if len(cells[longest]) > _CELL:
+        if len(cells[longest]) > _MAX_CELL_CHARACTERS:
             message = (
                 f"row {number}: column {columns[longest]!r} has {len(cells[longest]):,} characters"
             )
-            raise DataError(f"{message}, and a cell of Excel holds {_CELL:,}; write CSV instead")
+            raise DataError(
+                f"{message}, and a cell of Excel holds {_MAX_CELL_CHARACTERS:,}; write CSV instead"
+            )
         sheet.append([_text_cell(sheet, cell) if cell.startswith("=") else cell for cell in cells])
     book.save(stream)
 

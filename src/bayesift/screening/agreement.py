@@ -120,7 +120,8 @@ def _alpha(paired: FloatArray) -> float:
     """Compute alpha by the coincidence matrix, in which a record with m ratings counts m."""
     if not len(paired):
         return math.nan
-    ratings, total = paired.sum(axis=1), paired.sum()
+    ratings = paired.sum(axis=1)
+    total = paired.sum()
     same = float(np.sum((paired * (paired - 1)).sum(axis=1) / (ratings - 1)) / total)
     of_kind = paired.sum(axis=0)
     chance = float(np.sum(of_kind * (of_kind - 1)) / (total * (total - 1)))
@@ -128,4 +129,6 @@ def _alpha(paired: FloatArray) -> float:
 
 
 def _beyond(same: float, chance: float) -> float:
-    return (same - chance) / (1.0 - chance) if chance < 1.0 else math.nan
+    if chance < 1.0:
+        return (same - chance) / (1.0 - chance)
+    return math.nan

@@ -22,12 +22,13 @@ from bayesift.arrays import IntArray
 from bayesift.references import Reference
 from bayesift.screening.linkage import MISSING, Fields, compare, fold, log_odds
 
-PROBABILITY = 0.9  # above this records are joined
-_APART = 0.1  # below this records are never in one group
-_BANDS, _ROWS = 12, 3
-_LARGEST = 20  # records with one key, of which all pairs are compared
-_WINDOW = 5  # neighbours that are compared where more have it
-_ABSTRACT_START = 80
+JOINING_PROBABILITY = 0.9  # above this records are joined
+_MIN_GROUP_PROBABILITY = 0.1  # below this records are never in one group
+_N_BANDS = 12
+_HASHES_PER_BAND = 3
+_MAX_RECORDS_PER_KEY = 20  # records with one key, of which all pairs are compared
+_NEIGHBOURS_COMPARED = 5  # neighbours that are compared where more have it
+_ABSTRACT_CHARACTERS = 80
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Duplicates:
 
 
 def find_duplicates(
-    references: Sequence[Reference], *, probability: float = PROBABILITY
+    references: Sequence[Reference], *, probability: float = JOINING_PROBABILITY
 ) -> Duplicates:
     """Group the records that describe the same publication.
 
@@ -85,7 +86,11 @@ def find_duplicates(
     chances = expit(log_odds(compare(columns, first, second)))
     apart = {
         (int(i), int(j))
-        for i, j in zip(first[chances < _APART], second[chances < _APART], strict=True)
+        for i, j in zip(
+            first[chances < _MIN_GROUP_PROBABILITY],
+            second[chances < _MIN_GROUP_PROBABILITY],
+            strict=True,
+        )
     }
     order = np.argsort(-chances, kind="stable")
     order = order[chances[order] >= 0.5]
@@ -134,7 +139,7 @@ def merge(references: Sequence[Reference]) -> Reference:
 
 def candidate_pairs(columns: Fields, references: Sequence[Reference]) -> tuple[IntArray, IntArray]:
     """Find the pairs of records that share a key, each once, the earlier record first."""
-    starts = [fold(reference.abstract[:_ABSTRACT_START]) for reference in references]
+    starts = [fold(reference.abstract[:_ABSTRACT_CHARACTERS]) for reference in references]
     known: dict[str, int] = {}
     abstracts = np.array(
         [known.setdefault(text, len(known)) if len(text) > 20 else MISSING for text in starts]
@@ -176,9 +181,9 @@ def _title_keys(columns: Fields) -> Sequence[IntArray]:
     starts = columns.titles.indptr[titled]
     rng = np.random.default_rng(0)
     keys = []
-    for _ in range(_BANDS):
+    for _ in range(_N_BANDS):
         band = np.zeros(len(titled), dtype=np.uint64)
-        for _ in range(_ROWS):
+        for _ in range(_HASHES_PER_BAND):
             factor = np.uint64(rng.integers(1, 1 << 62)) * np.uint64(2) + np.uint64(1)
             mixed = (codes + np.uint64(1)) * factor
             mixed ^= mixed >> np.uint64(29)
@@ -196,20 +201,24 @@ def _pairs_of(keys: IntArray, order: IntArray) -> IntArray:
     rows = np.flatnonzero(keys != MISSING)
     rows = rows[np.lexsort((order[rows], keys[rows]))]
     ordered = keys[rows]
-    begins = (
-        np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-        if len(rows)
-        else np.zeros(0, dtype=np.int64)
-    )
+    if len(rows):
+        begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    else:
+        begins = np.zeros(0, dtype=np.int64)
     sizes = np.diff(np.append(begins, len(rows)))
-    reach = np.repeat(np.where(sizes <= _LARGEST, sizes - 1, _WINDOW), sizes)
+    reach = np.repeat(
+        np.where(sizes <= _MAX_RECORDS_PER_KEY, sizes - 1, _NEIGHBOURS_COMPARED), sizes
+    )
     group = np.repeat(np.arange(len(sizes)), sizes)
     pairs = []
     for step in range(1, int(reach.max(initial=0)) + 1):
         near = np.flatnonzero((group[:-step] == group[step:]) & (reach[:-step] >= step))
-        one, other = rows[near], rows[near + step]
+        one = rows[near]
+        other = rows[near + step]
         pairs.append(np.minimum(one, other) * n + np.maximum(one, other))
-    return np.concatenate(pairs) if pairs else np.zeros(0, dtype=np.int64)
+    if pairs:
+        return np.concatenate(pairs)
+    return np.zeros(0, dtype=np.int64)
 
 
 class _Groups:
@@ -222,10 +231,12 @@ class _Groups:
 
     def join(self, one: int, other: int) -> bool:
         """Join the groups of two records; False if two of their members are apart."""
-        a, b = self._root(one), self._root(other)
+        a = self._root(one)
+        b = self._root(other)
         if a == b:
             return True
-        first, second = self._of(a), self._of(b)
+        first = self._of(a)
+        second = self._of(b)
         if any((min(i, j), max(i, j)) in self._apart for i in first for j in second):
             return False
         a, b = min(a, b), max(a, b)

@@ -53,9 +53,9 @@ _PART_OF_TITLE = (
     0.9  # share of a title that another one has, when the other one has a subtitle more
 )
 _PART_LEVEL = 2
-_SHORTEST_PART = 20  # letters of such a title; shorter ones say little even if they are equal
+_MIN_PART_LETTERS = 20  # letters of such a title; shorter ones say little even if they are equal
 _NO_MARKER = "-"
-_CHUNK = 50_000
+_PAIRS_PER_CHUNK = 50_000
 _NOT_LETTERS = re.compile(r"[^\w]+|_")
 _FIRST_NUMBER = re.compile(r"\d+")
 _SMALL_WORDS = frozenset(
@@ -212,8 +212,8 @@ def overlaps(
     """Count for each pair of rows how many columns both have, and how many each has."""
     sizes = np.diff(sets.indptr)
     both = np.empty(len(first))
-    for start in range(0, len(first), _CHUNK):
-        part = slice(start, start + _CHUNK)
+    for start in range(0, len(first), _PAIRS_PER_CHUNK):
+        part = slice(start, start + _PAIRS_PER_CHUNK)
         both[part] = sets[first[part]].multiply(sets[second[part]]).sum(axis=1)
     return both, sizes[first], sizes[second]
 
@@ -285,10 +285,10 @@ def _titles(fields: Fields, first: IntArray, second: IntArray) -> IntArray:
     both, one, other = overlaps(fields.titles, first, second)
     level = _bands(both, one, other, _TITLE_BANDS)
     shorter = np.minimum(one, other)
-    part = (both >= _PART_OF_TITLE * shorter) & (shorter >= _SHORTEST_PART)
+    part = (both >= _PART_OF_TITLE * shorter) & (shorter >= _MIN_PART_LETTERS)
     level = np.where(part & (level >= 0), np.maximum(level, _PART_LEVEL), level)
     # Many publications have the title "Editorial" or "Results".
-    short: IntArray = np.where(shorter < _SHORTEST_PART, np.minimum(level, _PART_LEVEL), level)
+    short: IntArray = np.where(shorter < _MIN_PART_LETTERS, np.minimum(level, _PART_LEVEL), level)
     return short
 
 

@@ -14,10 +14,15 @@ from markupsafe import Markup
 from bayesift.charts.svg import Chart, drawing, tag
 from bayesift.screening.review_log import ABSTRACT, FULL_TEXT, ReviewLog, Stage
 
-_WIDTH, _BOX, _LEFT, _RIGHT = 640, 270, 20, 350
-_LINE, _PADDING, _GAP = 17, 12, 30
-_LETTERS = 40  # of a line in a box
-_SHOWN = 8  # sources or reasons; the others are counted together
+_PAGE_WIDTH = 640
+_BOX_WIDTH = 270
+_LEFT_BOX_X = 20
+_RIGHT_BOX_X = 350
+_LINE_HEIGHT = 17
+_PADDING = 12
+_BOX_GAP = 30
+_LETTERS_PER_LINE = 40  # of a line in a box
+_MAX_LISTED = 8  # sources or reasons; the others are counted together
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,8 @@ class PrismaFlow:
         """Count the numbers of a review as it is now."""
         identified = Counter(Path(reference.file).name or "records" for reference in log.references)
         statuses = Counter(log.status(record) for record in log.records)
-        full_texts, full_texts_open = None, 0
+        full_texts = None
+        full_texts_open = 0
         included = statuses["included"]
         if log.settings.full_texts or any(log.decided(FULL_TEXT)):
             passed = log.stage_records(FULL_TEXT)
@@ -98,11 +104,9 @@ class PrismaFlow:
     @property
     def n_assessed(self) -> int:
         """Full texts that were decided on."""
-        return (
-            0
-            if self.full_texts_excluded is None
-            else self.included + sum(self.full_texts_excluded.values())
-        )
+        if self.full_texts_excluded is None:
+            return 0
+        return self.included + sum(self.full_texts_excluded.values())
 
     def chart(self) -> FlowDiagram:
         """Draw the flow as a diagram."""
@@ -161,11 +165,10 @@ def methods_paragraph(log: ReviewLog, stopping: str) -> str:
     flow = PrismaFlow.of(log)
     reviewers = dict.fromkeys(by for held in log.decisions.values() for by in held)
     twice = log.settings.reviewers_per_record == 2
-    manner = (
-        "two reviewers who were blind to one another until both had decided"
-        if twice
-        else "one reviewer"
-    )
+    if twice:
+        manner = "two reviewers who were blind to one another until both had decided"
+    else:
+        manner = "one reviewer"
     parts = [
         f"We identified {flow.n_identified:,} records in {_number(len(flow.identified), 'file')}",
         f"({', '.join(flow.identified)}); after {flow.duplicates:,} duplicates were joined, "
@@ -189,11 +192,10 @@ def methods_paragraph(log: ReviewLog, stopping: str) -> str:
         )
     parts.append(f"{flow.included:,} records were included.")
     if flow.open:
-        why = (
-            ""
-            if log.stopped is None
-            else f" The screening was stopped: {log.stopped.data['reason'].rstrip('.')}."
-        )
+        if log.stopped is None:
+            why = ""
+        else:
+            why = f" The screening was stopped: {log.stopped.data['reason'].rstrip('.')}."
         parts.append(
             f"{flow.open:,} records were not screened; estimate of what is left: {stopping}.{why}"
         )
@@ -218,20 +220,22 @@ class FlowDiagram(Chart):
         """The drawing."""
         drawn: list[Markup] = []
         top = 10
-        middle = _LEFT + _BOX / 2
+        middle = _LEFT_BOX_X + _BOX_WIDTH / 2
         for number, (main, side) in enumerate(self.stages):
-            lines, beside = _wrapped(main), _wrapped(side)
-            height, room = _height(lines), max(_height(lines), _height(beside))
-            drawn.append(_box(_LEFT, top, height, lines))
+            lines = _wrapped(main)
+            beside = _wrapped(side)
+            height = _height(lines)
+            room = max(_height(lines), _height(beside))
+            drawn.append(_box(_LEFT_BOX_X, top, height, lines))
             if beside:
-                drawn.append(_box(_RIGHT, top, _height(beside), beside))
+                drawn.append(_box(_RIGHT_BOX_X, top, _height(beside), beside))
                 across = top + min(height, _height(beside)) / 2
-                drawn += _arrow(_LEFT + _BOX, across, _RIGHT, across=True)
+                drawn += _arrow(_LEFT_BOX_X + _BOX_WIDTH, across, _RIGHT_BOX_X, across=True)
             if number < len(self.stages) - 1:
-                drawn += _arrow(middle, top + height, top + room + _GAP, across=False)
-            top += room + _GAP
+                drawn += _arrow(middle, top + height, top + room + _BOX_GAP, across=False)
+            top += room + _BOX_GAP
         told = "; ".join(line for main, side in self.stages for line in (*main, *side))
-        return drawing(self.title, _WIDTH, int(top - _GAP + 10), drawn, description=told)
+        return drawing(self.title, _PAGE_WIDTH, int(top - _BOX_GAP + 10), drawn, description=told)
 
 
 def _reasons(log: ReviewLog, records: Iterable[str], stage: Stage) -> dict[str, int]:
@@ -264,17 +268,21 @@ def _number(count: int, noun: str) -> str:
 
 
 def _joined(duplicates: int) -> list[str]:
-    return [f"Duplicate records removed (n = {duplicates:,})"] if duplicates else []
+    if duplicates:
+        return [f"Duplicate records removed (n = {duplicates:,})"]
+    return []
 
 
 def _counted(name: str, count: int) -> list[str]:
-    return _indented([f"{name} (n = {count:,})"]) if count else []
+    if count:
+        return _indented([f"{name} (n = {count:,})"])
+    return []
 
 
 def _shortened(counts: dict[str, int], others: str) -> list[tuple[str, int]]:
     ranked = sorted(counts.items(), key=lambda item: -item[1])
-    rest = sum(count for _, count in ranked[_SHOWN:])
-    return [*ranked[:_SHOWN], *([(others, rest)] if rest else [])]
+    rest = sum(count for _, count in ranked[_MAX_LISTED:])
+    return [*ranked[:_MAX_LISTED], *([(others, rest)] if rest else [])]
 
 
 def _indented(lines: Iterable[str]) -> list[str]:
@@ -283,20 +291,23 @@ def _indented(lines: Iterable[str]) -> list[str]:
 
 def _wrapped(lines: Iterable[str]) -> list[str]:
     return [
-        part for line in lines for part in textwrap.wrap(line, _LETTERS, subsequent_indent="    ")
+        part
+        for line in lines
+        for part in textwrap.wrap(line, _LETTERS_PER_LINE, subsequent_indent="    ")
     ]
 
 
 def _height(lines: Sequence[str]) -> int:
-    return len(lines) * _LINE + 2 * _PADDING - 4
+    return len(lines) * _LINE_HEIGHT + 2 * _PADDING - 4
 
 
 def _box(left: float, top: float, height: float, lines: Sequence[str]) -> Markup:
-    frame = tag("rect", class_="box", x=left, y=top, width=_BOX, height=height, rx=4)
+    frame = tag("rect", class_="box", x=left, y=top, width=_BOX_WIDTH, height=height, rx=4)
     texts = []
     for number, line in enumerate(lines):
         indent = len(line) - len(line.lstrip())
-        x, y = left + _PADDING + 5 * indent, top + _PADDING + 9 + number * _LINE
+        x = left + _PADDING + 5 * indent
+        y = top + _PADDING + 9 + number * _LINE_HEIGHT
         texts.append(tag("text", line.strip(), class_="axis" if not indent else "small", x=x, y=y))
     return tag("g", frame, texts)
 

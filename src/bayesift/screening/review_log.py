@@ -214,7 +214,8 @@ class ReviewLog:
         settings: ProjectSettings | None = None,
         events: Iterable[Event] = (),
     ) -> None:
-        self.references, self._groups = references, groups
+        self.references = references
+        self._groups = groups
         self.first_groups = tuple(groups)
         self.begun_with = self.settings = settings or ProjectSettings()
         self.events: list[Event] = []
@@ -290,7 +291,11 @@ class ReviewLog:
         if record in self.resolutions[stage]:
             return self.resolutions[stage][record].verdict
         verdicts = {given[-1].verdict for given in self._held[stage].get(record, {}).values()}
-        return verdicts.pop() if len(verdicts) == 1 else "maybe" if verdicts else None
+        if len(verdicts) == 1:
+            return verdicts.pop()
+        if verdicts:
+            return "maybe"
+        return None
 
     def status(self, record: str, stage: Stage = ABSTRACT) -> Status:
         """Return "waiting" for a second reviewer, "conflict", or the verdict on a record."""
@@ -302,7 +307,9 @@ class ReviewLog:
             return verdict
         if len(held) < self.settings.reviewers_per_record:
             return "waiting"
-        return "conflict" if len({given[-1].verdict for given in held.values()}) > 1 else verdict
+        if len({given[-1].verdict for given in held.values()}) > 1:
+            return "conflict"
+        return verdict
 
     def stage_records(self, stage: Stage = ABSTRACT) -> list[str]:
         """Return the records that a stage screens: all, or those included by title and abstract."""
@@ -313,12 +320,16 @@ class ReviewLog:
     def last_decision(self, by: str) -> str | None:
         """Return the record that a reviewer decided on last, decisions taken back left out."""
         done = self._done.get(by)
-        return done[-1][2] if done else None
+        if done:
+            return done[-1][2]
+        return None
 
     def last_done(self, by: str) -> tuple[Stage, str] | None:
         """Return stage and record of a reviewer's last decision that was not taken back."""
         done = self._done.get(by)
-        return done[-1][1:] if done else None
+        if done:
+            return done[-1][1:]
+        return None
 
     def final_verdict(self, record: str) -> Verdict | None:
         """Return the verdict of the last stage that decided on a record."""
@@ -404,6 +415,7 @@ class ReviewLog:
     def _regroup(self, event: Event) -> None:
         record = int(event.record)
         if event.type == "join":
+            # In the order of their numbers, so that every replay gives the same record.
             others = sorted({str(other) for other in event.data["records"]}, key=int)
             self._groups = [record if str(group) in others else group for group in self._groups]
             for other in others:
@@ -439,6 +451,7 @@ class ReviewLog:
         members: dict[int, list[Reference]] = {}
         for group, reference in zip(self._groups, self.references, strict=True):
             members.setdefault(group, []).append(reference)
+        # Records that did not change keep their identity, so that rankings need not be made anew.
         before = self.records
         self.records = {}
         for group, sources in members.items():

@@ -42,7 +42,8 @@ class ReviewCurve:
     @classmethod
     def of(cls, order: Sequence[int], relevant: Any, start: Sequence[int] = ()) -> ReviewCurve:
         """Make the curve of an order that holds all relevant documents but those of the start."""
-        labels, rows = np.asarray(relevant).astype(bool), np.asarray(order, dtype=np.int64)
+        labels = np.asarray(relevant).astype(bool)
+        rows = np.asarray(order, dtype=np.int64)
         wanted = int(labels.sum() - labels[list(start)].sum())
         positions = np.flatnonzero(labels[rows]) + 1
         if len(positions) != wanted or not wanted:
@@ -91,7 +92,8 @@ class ReviewCurve:
     @property
     def loss(self) -> float:
         """The area between the best recall curve and this one, over that between best and worst."""
-        found, n = len(self.positions), self.n_documents
+        found = len(self.positions)
+        n = self.n_documents
         if found == n:
             raise DataError("without an irrelevant document the loss is not defined")
         best = found * (n - (found - 1) / 2.0)
@@ -116,7 +118,8 @@ def recall_curves(curves: Mapping[str, ReviewCurve]) -> Figure:
     """
     lines: list[Layer] = []
     for number, (name, curve) in enumerate(curves.items()):
-        n, found = curve.n_documents, len(curve.positions)
+        n = curve.n_documents
+        found = len(curve.positions)
         steps = [(0.0, 0.0)]
         for count, position in enumerate(curve.positions.tolist(), 1):
             steps += [(position / n, (count - 1) / found), (position / n, count / found)]
@@ -153,7 +156,8 @@ def recall_curves(curves: Mapping[str, ReviewCurve]) -> Figure:
 
 def random_start(relevant: Any, seed: int) -> tuple[int, int]:
     """Draw a relevant and an irrelevant row at random."""
-    rng, labels = np.random.default_rng(seed), np.asarray(relevant).astype(bool)
+    rng = np.random.default_rng(seed)
+    labels = np.asarray(relevant).astype(bool)
     return int(rng.choice(np.flatnonzero(labels))), int(rng.choice(np.flatnonzero(~labels)))
 
 
@@ -186,11 +190,10 @@ def simulate_review(
     1.5
     """
     labels = np.asarray(relevant).astype(bool)
-    queue = (
-        ReviewQueue.of_pool(X, settings=settings)
-        if isinstance(X, Pool)
-        else ReviewQueue(X, settings=settings)
-    )
+    if isinstance(X, Pool):
+        queue = ReviewQueue.of_pool(X, settings=settings)
+    else:
+        queue = ReviewQueue(X, settings=settings)
     if len(queue) != len(labels):
         raise DataError(f"{len(labels)} judgements for {len(queue)} documents")
     for row in start:

@@ -72,7 +72,9 @@ def _list_members(path: Path) -> Iterator[_Member]:
         return _list_folder(path)
     with path.open("rb"):  # an unreadable file is reported as such, not as a damaged archive
         pass
-    return _list_tar(path) if tarfile.is_tarfile(path) else _list_zip(path)
+    if tarfile.is_tarfile(path):
+        return _list_tar(path)
+    return _list_zip(path)
 
 
 def _list_folder(path: Path) -> Iterator[_Member]:
@@ -124,7 +126,8 @@ def _list_zip(path: Path) -> Iterator[_Member]:
 
 
 def _refuse_escape(path: Path, name: str) -> None:
-    posix, windows = PurePosixPath(name), PureWindowsPath(name)
+    posix = PurePosixPath(name)
+    windows = PureWindowsPath(name)
     if posix.is_absolute() or windows.anchor or ".." in windows.parts:
         raise DataError(f"{name!r} lies outside the archive; refused", file=path)
 

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 1 << 22
 _NEWLINE, _RETURN, _QUOTE = b'\n\r"'
-_ESCAPED, _NUL, _MARK = b"\\u", b"\\u0000", b"\xef\xbb\xbf"
+_ESCAPED = b"\\u"
+_NUL = b"\\u0000"
+_MARK = b"\xef\xbb\xbf"
 _BETWEEN = "\x1f"  # the unit separator, which joins the labels of a list
 
 
@@ -69,11 +71,10 @@ class ColumnBlock:
             ids = pc.coalesce(
                 pc.utf8_trim_whitespace(self.columns[columns.id].cast(pa.string())), ids
             )
-        titles = (
-            None
-            if columns.title is None
-            else pa.chunked_array([self.columns[columns.title].fill_null("")])
-        )
+        if columns.title is None:
+            titles = None
+        else:
+            titles = pa.chunked_array([self.columns[columns.title].fill_null("")])
         splits = None
         if columns.split is not None:
             names = pc.utf8_trim_whitespace(self.columns[columns.split].cast(pa.string()))
@@ -108,7 +109,9 @@ class ColumnBlock:
 
 def _longest(column: pa.Array) -> int:
     is_text = pa.types.is_large_string(column.type)
-    return (pc.max(pc.utf8_length(column)).as_py() or 0) if is_text else 0
+    if is_text:
+        return pc.max(pc.utf8_length(column)).as_py() or 0
+    return 0
 
 
 def _distinct_cells(column: pa.Array) -> tuple[Array, list[Any]]:
@@ -143,13 +146,16 @@ class BlockStream:
             self._rest += piece
             end = len(self._rest) if self._ended else _end_of_records(self._rest, quoted=quoted)
             if end:
-                block, self._rest = self._rest[:end], self._rest[end:]
+                block = self._rest[:end]
+                self._rest = self._rest[end:]
                 return block
         return b""
 
     def remainder(self, block: bytes = b"") -> BinaryIO:
         """Return a stream of a block that was read and of all that follows it."""
-        rest, self._rest, self._ended = block + self._rest, b"", True
+        rest = block + self._rest
+        self._rest = b""
+        self._ended = True
         return cast(BinaryIO, io.BufferedReader(Rejoined(rest, self._stream)))
 
 
@@ -211,9 +217,11 @@ def _record_lines(block: bytes, dialect: Dialect) -> IntArray | None:
         if not _enclose_fields(content, quotes, ord(dialect.delimiter)):
             return None
         outside = np.searchsorted(quotes, starts) % 2 == 0
-        starts, lines = starts[outside], lines[outside]
+        starts = starts[outside]
+        lines = lines[outside]
     filled = starts < len(content)
-    starts, lines = starts[filled], lines[filled]
+    starts = starts[filled]
+    lines = lines[filled]
     first = content[starts]
     is_blank = (first == _NEWLINE) | (first == _RETURN)
     kept: IntArray = lines[~is_blank]
@@ -224,7 +232,8 @@ def _enclose_fields(content: IntArray, quotes: IntArray, delimiter: int) -> bool
     """Whether quotes stand only around fields, or doubled within them."""
     if len(quotes) % 2:
         return False
-    opening, closing = quotes[::2], quotes[1::2]
+    opening = quotes[::2]
+    closing = quotes[1::2]
     before = content[opening - 1]
     begins = (before == delimiter) | (before == _NEWLINE) | (before == _QUOTE)
     begins[0] |= opening[0] == 0
@@ -324,7 +333,10 @@ def _json_parts(
     reader: TableReader, source: BlockStream, wanted: Columns, *, labels: bool
 ) -> Iterator[tuple[Columns, ColumnBlock | Iterator[Row]]]:
     quiet = replace(reader.checks, log=ProblemLog(skip=True))
-    columns, types, line, is_known = wanted, {}, 1, False
+    columns = wanted
+    types = {}
+    line = 1
+    is_known = False
     while block := source.next_block():
         if not is_known:
             first = list(islice(read_json_lines(_decoded(block, "\n"), quiet), SAMPLE_ROWS))
@@ -358,11 +370,14 @@ def _delimited_parts(
         yield columns, reader.tabulate(records)
         reader.note_records([records])
         return
-    names, readers = list(first.values), []
+    names = list(first.values)
+    readers = []
     plain = replace(dialect, above=0, width=len(names))
     used = _used(columns, labels=labels).present
     block = _without_lines(block, line - 1)
     while block:
+        # A block in which quotes are unusual is read to the end of the file by Python's reader, since
+        # its last record may go on in the next block.
         parsed = parse_csv(block, plain, names, used, line)
         is_good = parsed is not None and parsed.are_texts_good(
             columns, reader.checks.max_characters
@@ -370,11 +385,10 @@ def _delimited_parts(
         if parsed is not None and is_good:
             yield columns, parsed
         else:
-            lines = (
-                _decoded(block)
-                if parsed is not None
-                else read_lines(reader.path, newline="", stream=source.remainder(block))
-            )
+            if parsed is not None:
+                lines = _decoded(block)
+            else:
+                lines = read_lines(reader.path, newline="", stream=source.remainder(block))
             readers.append(reader.records(lines, dialect=plain, line=line))
             yield columns, reader.tabulate(readers[-1], names)
         line += block.count(b"\n")
@@ -383,7 +397,9 @@ def _delimited_parts(
 
 
 def _used(columns: Columns, *, labels: bool) -> Columns:
-    return columns if labels else replace(columns, label=None, split=None)
+    if labels:
+        return columns
+    return replace(columns, label=None, split=None)
 
 
 def _decoded(block: bytes, newline: str = "") -> Iterator[str]:

@@ -16,9 +16,8 @@ from bayesift.tables.loading import describe_damage
 # Names by which a column is recognised, the first that is present.
 _NAMES = {
     "text": "text body content abstract message document article review description comment "
-    "comments sentence "
-    "question tweet post utterance sentence_text review_text full_text texte inhalt nachricht "
-    "texto testo",
+    "comments sentence question tweet post utterance sentence_text review_text full_text texte "
+    "inhalt nachricht texto testo",
     "label": "label labels category categories class topic topics tag tags target sentiment "
     "intent emotion genre "
     "label_text class_label kategorie klasse categoria categorie étiquette etiqueta",
@@ -31,7 +30,7 @@ KNOWN_NAMES = frozenset(name for names in GUESSES.values() for name in names)
 
 LONGEST_LABEL = 60  # characters
 SAMPLE_ROWS = 500
-_FEW_ROWS = 20
+_MIN_ROWS_TO_RECUR = 20
 _NUMBER = re.compile(r"[-+]?\d[\d.,:/\s-]*")  # also dates and times
 
 
@@ -109,10 +108,12 @@ class Columns:
         ]
 
     def _find(self, role: str, names: Collection[str]) -> str | None:
-        named = getattr(self, role)
+        named: str | None = getattr(self, role)
         by_lower = {name.strip().lower(): name for name in reversed(list(names))}
         if named is not None:
-            return named if named in names else by_lower.get(named.strip().lower())
+            if named in names:
+                return named
+            return by_lower.get(named.strip().lower())
         return next((by_lower[guess] for guess in GUESSES.get(role, ()) if guess in by_lower), None)
 
     def notes(
@@ -133,9 +134,10 @@ class Columns:
                 continue
             reason = "by its name"
             if column.strip().lower() not in known:
-                reason = (
-                    "the longest texts" if role == "text" else self._describe(column, names, rows)
-                )
+                if role == "text":
+                    reason = "the longest texts"
+                else:
+                    reason = self._describe(column, names, rows)
             notes.append(
                 Note(role, repr(column), reason, f"--{'split-column' if role == 'split' else role}")
             )
@@ -145,7 +147,9 @@ class Columns:
         n_values = len(set(_cells(label, rows)))
         values = f"{n_values:,} value{'s' * (n_values != 1)} in {len(rows):,} rows"
         others = label_candidates(names, rows, taken=self.present)
-        return f"{values}; also possible: {listed(others[:3])}" if others else values
+        if others:
+            return f"{values}; also possible: {listed(others[:3])}"
+        return values
 
 
 def _longest(
@@ -158,7 +162,9 @@ def _longest(
         if name not in taken
     }
     longest = max(lengths, key=lengths.__getitem__, default=None)
-    return longest if longest is not None and lengths[longest] else None
+    if longest is not None and lengths[longest]:
+        return longest
+    return None
 
 
 def label_candidates(
@@ -171,7 +177,7 @@ def label_candidates(
     """
     ranks = {}
     free = [name for name in names if name not in taken]
-    is_only = len(free) == 1 and len(rows) < _FEW_ROWS
+    is_only = len(free) == 1 and len(rows) < _MIN_ROWS_TO_RECUR
     # A file sorted by label has one value in its first rows.
     fewest = 1 if len(rows) >= SAMPLE_ROWS else 2
     for name in free:
@@ -254,6 +260,8 @@ def read_date(value: Any) -> datetime.datetime | None:
     try:
         if text.removesuffix(".0").isdecimal() and len(text.removesuffix(".0")) <= 4:
             return datetime.datetime(int(float(text)), 1, 1)
-        return datetime.datetime.fromisoformat(text) if text else None
+        if text:
+            return datetime.datetime.fromisoformat(text)
+        return None
     except ValueError:
         raise ValueError(f"date {text[:40]!r} is neither ISO 8601 nor a year") from None

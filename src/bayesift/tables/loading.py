@@ -63,7 +63,9 @@ def check_encoding(encoding: str) -> str:
         codec = codecs.lookup(encoding).name
     except (LookupError, ValueError) as error:
         raise DataError(f"unknown encoding {encoding!r}; try utf-8, latin-1 or cp1252") from error
-    return "utf-8-sig" if codec == UTF_8 else codec
+    if codec == UTF_8:
+        return "utf-8-sig"
+    return codec
 
 
 def guess_encoding(blocks: Iterable[bytes]) -> str:
@@ -95,9 +97,12 @@ def _by_mark(head: bytes) -> str | None:
         if head.startswith(mark):
             return encoding
     pairs = head[: len(head) // 2 * 2][:4096]
-    even, odd = pairs[::2].count(0), pairs[1::2].count(0)
+    even = pairs[::2].count(0)
+    odd = pairs[1::2].count(0)
     if max(even, odd) > len(pairs) // 8 > 1 and min(even, odd) == 0:
-        return "utf-16-be" if even else "utf-16-le"
+        if even:
+            return "utf-16-be"
+        return "utf-16-le"
     return None
 
 
@@ -109,7 +114,9 @@ def _by_bytes(sample: bytes) -> str:
         return UTF_8
     whole = len(valid) - len(sample.translate(None, _BEYOND_ASCII)) - damaged
     # One bad byte among many good characters is damage; it is reported where it is found.
-    return UTF_8 if whole > damaged else _by_words(sample)
+    if whole > damaged:
+        return UTF_8
+    return _by_words(sample)
 
 
 def _by_words(sample: bytes) -> str:
@@ -231,7 +238,8 @@ class DocumentList:
         refuse_empty(len(self.documents), self.log, self.path)
         if categories is None:
             categories = categories_of(self.documents)
-        problems, notes = tuple(self.log.problems), tuple(notes)
+        problems = tuple(self.log.problems)
+        notes = tuple(notes)
         return Corpus(
             tuple(self.documents), tuple(categories), name=name, problems=problems, notes=notes
         )
@@ -271,7 +279,9 @@ def bare_suffix(path: Path) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSIONS:
         suffixes.pop()
-    return suffixes[-1] if suffixes else ""
+    if suffixes:
+        return suffixes[-1]
+    return ""
 
 
 def only_member(path: Path) -> zipfile.ZipInfo | None:
@@ -281,7 +291,9 @@ def only_member(path: Path) -> zipfile.ZipInfo | None:
             members = [m for m in archive.infolist() if not m.filename.startswith("__MACOSX/")]
     except (OSError, zipfile.BadZipFile):
         return None
-    return members[0] if len(members) == 1 and "/" not in members[0].filename else None
+    if len(members) == 1 and "/" not in members[0].filename:
+        return members[0]
+    return None
 
 
 @contextmanager
@@ -358,6 +370,7 @@ class Source:
             if encoding is None and _is_binary(head, suffix):
                 encoding = UTF_8
             elif encoding is None:
+                # One block decides where it has bytes outside of ASCII, so blocks stay as large.
                 first = head if is_whole else head + stream.read(_BLOCK_BYTES - _HEAD_BYTES)
                 rest = iter(partial(stream.read, _BLOCK_BYTES), b"")
                 encoding = guess_encoding(chain([first], rest))

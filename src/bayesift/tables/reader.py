@@ -69,7 +69,7 @@ TABLE_SUFFIXES = (*DELIMITED, *JSON_LINES, ".json", *PARQUET, *SPREADSHEETS, ".t
 Kind = Literal["delimited", "json-lines", "json", "parquet", "spreadsheet", "fasttext"]
 
 _SAMPLE_LINES = 500
-_BATCH = 1 << 14  # documents that are held as Python objects at a time
+_DOCUMENTS_PER_BATCH = 1 << 14  # documents that are held as Python objects at a time
 
 Record = TypeVar("Record")
 
@@ -161,6 +161,7 @@ class TableReader:
         if self.format.encoding is None and encoding != "utf-8":
             reason = "by its mark" if encoding in ("utf-16", "utf-32") else "it is not UTF-8"
             self.notes.append(Note("encoding", encoding, reason, "--encoding"))
+        # What a file holds counts for more than its name: programs export anything as .csv or .xls.
         self.kind = self._find_kind()
         self.checks = RowChecks(self._source.path, log or ProblemLog(), encoding, max_characters)
 
@@ -170,9 +171,12 @@ class TableReader:
         return self._source.path
 
     def _find_kind(self) -> Kind | None:
-        suffix, start = self._source.suffix, self._head.lstrip()
+        suffix = self._source.suffix
+        start = self._head.lstrip()
         if self._source.is_binary:
-            return "spreadsheet" if self._source.head.startswith((ZIPPED, OLE)) else "parquet"
+            if self._source.head.startswith((ZIPPED, OLE)):
+                return "spreadsheet"
+            return "parquet"
         if suffix in JSON_LINES:
             return "json-lines"
         if (
@@ -180,12 +184,16 @@ class TableReader:
             or start.startswith("{")
             or (start.startswith("[") and start[1:].lstrip()[:1] == "{")
         ):
-            return "json-lines" if start.startswith("{") and holds_json_lines(start) else "json"
+            if start.startswith("{") and holds_json_lines(start):
+                return "json-lines"
+            return "json"
         if start.startswith(FASTTEXT):
             return "fasttext"
         if suffix in DELIMITED or self.format.delimiter is not None:
             return "delimited"
-        return "delimited" if self._looks_delimited() else None
+        if self._looks_delimited():
+            return "delimited"
+        return None
 
     def _looks_delimited(self) -> bool:
         if "\0" in self._head or self._head.lstrip()[:1] in ("", "<"):
@@ -348,16 +356,15 @@ class TableReader:
                 raise DataError(damage, file=self.path, line=start)
             names, self._repeated = name_columns(first)
         else:
-            names, records = (
-                [str(number) for number in range(1, len(first) + 1)],
-                chain([(start, first)], records),
-            )
+            names = [str(number) for number in range(1, len(first) + 1)]
+            records = chain([(start, first)], records)
         yield from self._checked(records, names, checks)
 
     def _checked(
         self, records: Iterator[tuple[int, list[str]]], names: list[str], checks: RowChecks
     ) -> Iterator[Row]:
-        longest, accept = checks.max_characters, checks.accept
+        longest = checks.max_characters
+        accept = checks.accept
         for line, record in records:
             row = Row(line, dict(zip(names, record, strict=True)))
             whole = "".join(record)  # one look at all fields is enough for most rows
@@ -377,6 +384,7 @@ class TableReader:
         self, rows: Iterator[Row], wanted: Columns, *, labels: bool = True
     ) -> tuple[Columns, Iterator[Row]]:
         """Find the columns of rows from the start of the table, and return them with these rows."""
+        # Names are mostly enough; only without them are the first rows read and looked at.
         sample = list(islice(rows, 1))
         if not sample:
             return wanted, iter(())
@@ -470,7 +478,8 @@ def read_corpus(reader: TableReader, wanted: Columns, separator: str | None = No
     refuse_empty(sum(len(lines) for lines, _ in parts), log, reader.path)
     table = DocumentTable.joined([table for _, table in parts])
     table = _with_unique_ids(table, np.concatenate([lines for lines, _ in parts]), log, reader.path)
-    problems, notes = tuple(log.problems), tuple(reader.notes)
+    problems = tuple(log.problems)
+    notes = tuple(reader.notes)
     return Corpus(table, table.categories, name=reader.path.name, problems=problems, notes=notes)
 
 
@@ -507,7 +516,8 @@ def load_chunks(
     for lines, part in read_tables(reader, wanted, separator):
         n_documents += len(part)
         table = _with_unique_ids(part, lines, log, reader.path)
-        notes, problems = tuple(reader.notes), tuple(log.problems)
+        notes = tuple(reader.notes)
+        problems = tuple(log.problems)
         reader.notes.clear()
         log.problems.clear()
         yield Corpus(table, table.categories, name=reader.path.name, problems=problems, notes=notes)
@@ -533,7 +543,7 @@ def read_tables(
         records = read_records(
             part, columns, partial(_read_document, separator=separator), reader.checks
         )
-        while batch := list(islice(records, _BATCH)):
+        while batch := list(islice(records, _DOCUMENTS_PER_BATCH)):
             yield (
                 np.array([line for line, _ in batch]),
                 DocumentTable.of([document for _, document in batch]),

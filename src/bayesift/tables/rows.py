@@ -25,8 +25,8 @@ from bayesift.tables.loading import ProblemLog, describe_damage
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 
-_HEADER_WITHIN = 20  # records; lines of a title or a search may stand above the header
-_CONSISTENT = 0.8
+_MAX_HEADER_RECORD = 20  # records; lines of a title or a search may stand above the header
+_MIN_CONSISTENT_SHARE = 0.8
 _ROWS_PER_RECURRENCE = 20  # a cell in every twentieth row is not the name of its column
 
 
@@ -55,7 +55,9 @@ class Dialect:
 def read_separator_line(line: str) -> str | None:
     """Read the delimiter that Excel names in a first line such as "sep=;"."""
     text = line.rstrip("\r\n")
-    return text[4] if len(text) == 5 and text.lower().startswith("sep=") else None
+    if len(text) == 5 and text.lower().startswith("sep="):
+        return text[4]
+    return None
 
 
 def guess_dialect(
@@ -136,7 +138,9 @@ def name_columns(header: Sequence[str]) -> tuple[list[str], set[str]]:
 
 def _sample(lines: Sequence[str], dialect: Dialect) -> list[list[str]]:
     records = [record for record in dialect.reader(lines, strict=False) if any(record)]
-    return records[:-1] if len(records) > 2 else records
+    if len(records) > 2:
+        return records[:-1]
+    return records
 
 
 def _guess_delimiter(lines: Sequence[str], default: str) -> str:
@@ -151,7 +155,7 @@ def _guess_delimiter(lines: Sequence[str], default: str) -> str:
         )
         if delimiter == default and share == 1:
             return default
-        if share >= _CONSISTENT:
+        if share >= _MIN_CONSISTENT_SHARE:
             fits[delimiter] = (share, width)
     return max(fits, key=fits.__getitem__, default=_by_header(lines, default))
 
@@ -174,7 +178,8 @@ def _fit(lines: Sequence[str], dialect: Dialect) -> tuple[float, int]:
     records = _sample(lines, dialect)
     if not records:
         return 0, 0
-    width, header = _usual_width(records), records[_count_above(records)]
+    width = _usual_width(records)
+    header = records[_count_above(records)]
     share = sum(len(record) == width for record in records) / len(records)
     if len(header) == width or (share > 0.9 and not _has_usual_name(header)):
         return share if width > 1 else 0, width
@@ -201,14 +206,16 @@ def _count_above(records: Sequence[Sequence[str]]) -> int:
     if not records:
         return 0
     width = _usual_width(records)
-    for number, record in enumerate(records[:_HEADER_WITHIN]):
+    for number, record in enumerate(records[:_MAX_HEADER_RECORD]):
         filled = sum(1 for cell in record if cell.strip())
         if len(record) == width and filled > 0.8 * width:
             is_header = width > 3 or _has_usual_name(record)
             first = records[0]
             blank = sum(1 for cell in first if not cell.strip())
             is_title = blank > len(first) // 2 or (len(first) == 1 and width > 1)
-            return number if number and is_header and is_title else 0
+            if number and is_header and is_title:
+                return number
+            return 0
     return 0
 
 
@@ -279,7 +286,8 @@ class RecordReader:
             except StopIteration:
                 return
             except csv.Error as caught:
-                error, record = caught, []
+                error = caught
+                record = []
             if error is None and not any(record):
                 if record:
                     self.blank_rows.append(line)
@@ -289,7 +297,8 @@ class RecordReader:
                     pushed.extendleft(reversed(held[used:]))
                     del held[used:]
                     reader = self.dialect.reader(self._remember(pushed, held))
-            start, line = line, line + len(held)
+            start = line
+            line = line + len(held)
             held.clear()
             if any(record) and (above := above - 1) < 0:
                 width = width or len(record)
@@ -340,7 +349,9 @@ class RecordReader:
 
 
 def _unquoted(cell: str) -> str:
-    return cell[1:-1] if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
+    if len(cell) > 1 and cell[0] == cell[-1] == '"':
+        return cell[1:-1]
+    return cell
 
 
 SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -363,11 +374,10 @@ def read_sheet(
         content = source.read_bytes() if isinstance(source, Path) else source.read()
         book = CalamineWorkbook.from_filelike(BytesIO(content))
         names = book.sheet_names
-        chosen = (
-            next(_filled(book, names), names[0] if names else "")
-            if sheet is None
-            else _named(sheet, names, file)
-        )
+        if sheet is None:
+            chosen = next(_filled(book, names), names[0] if names else "")
+        else:
+            chosen = _named(sheet, names, file)
         cells = book.get_sheet_by_name(chosen).to_python(skip_empty_area=False)
     except CalamineError as error:
         raise DataError(f"cannot be read as a spreadsheet ({error})", file=file) from error
@@ -375,11 +385,14 @@ def read_sheet(
         raise DataError(f"cannot be read ({error.strerror or error})", file=file) from error
     rows = [(number, [_as_text(cell) for cell in row]) for number, row in enumerate(cells, 1)]
     others = [name for name in names if name != chosen]
-    notes = (
-        [Note("sheet", repr(chosen), f"the others: {', '.join(map(repr, others[:4]))}", "--sheet")]
-        if others
-        else []
-    )
+    if others:
+        notes = [
+            Note(
+                "sheet", repr(chosen), f"the others: {', '.join(map(repr, others[:4]))}", "--sheet"
+            )
+        ]
+    else:
+        notes = []
     return [(number, row) for number, row in rows if any(row)], notes if sheet is None else []
 
 
@@ -404,7 +417,9 @@ def _as_text(cell: Any) -> str:
         return str(int(cell))
     if isinstance(cell, datetime.datetime) and cell.time() == datetime.time():
         return cell.date().isoformat()
-    return cell.isoformat() if isinstance(cell, datetime.date | datetime.time) else str(cell)
+    if isinstance(cell, datetime.date | datetime.time):
+        return cell.isoformat()
+    return str(cell)
 
 
 MAX_CHARACTERS = 5_000_000
@@ -514,7 +529,9 @@ def find_objects(document: Any) -> list[Any] | None:
     [{'text': 'corn', 'label': 'grain'}, {'text': 'oil', 'label': 'crude'}]
     """
     if isinstance(document, list):
-        return document if any(isinstance(value, dict) for value in document) else None
+        if any(isinstance(value, dict) for value in document):
+            return document
+        return None
     if not isinstance(document, dict):
         return None
     arrays = [
@@ -542,7 +559,8 @@ def find_objects(document: Any) -> list[Any] | None:
 def read_fasttext(lines: Iterable[str], checks: RowChecks) -> Iterator[Row]:
     """Read rows of lines that start with their labels, each with `__label__` before it."""
     for line, text in enumerate(lines, 1):
-        rest, labels = text.strip(), []
+        rest = text.strip()
+        labels = []
         while rest.startswith(FASTTEXT):
             label, _, rest = rest.removeprefix(FASTTEXT).partition(" ")
             labels.append(label)

@@ -133,7 +133,8 @@ def _split_line(line: bytes) -> tuple[bytes, bytes]:
     content = line.partition(b"#")[0].rstrip()
     labels, _, pairs = content.replace(b"\t", b" ").partition(b" ")
     if b":" in labels:
-        labels, pairs = b"", content
+        labels = b""
+        pairs = content
     if b"qid:" in pairs:
         pairs = _QUERY.sub(b"", pairs, count=1)
     return labels, pairs

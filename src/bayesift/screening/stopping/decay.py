@@ -13,7 +13,7 @@ from scipy.special import betainc, gammaln
 from bayesift.arrays import BoolArray, FloatArray, IntArray
 from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing, check_share
 
-LEAST_FINDS = 10  # finds from which on the posterior is held to say something
+LEAST_FINDS = 10  # relevant documents from which on the posterior says something
 TAIL_SHARES = {0.02: 0.004, 0.05: 0.026, 0.1: 0.227, 0.15: 0.423, 0.2: 0.295, 0.3: 0.025}
 CONFIDENCES = (0.5, 0.8, 0.9, 0.95, 0.99)
 
@@ -22,16 +22,16 @@ _SCALES = (0.01, 0.03, 0.1, 0.3)
 _WIDTHS = np.geomspace(0.01, 1.0, 14)
 _STEEPNESSES = (0.5, 1.0, 1.5, 2.0)
 _RISES = (1, 2, 4, 8, 16)
-_USELESS = (0.25, 0.5, 0.75)
+_CONSTANT_SHARES = (0.25, 0.5, 0.75)
 # Of power laws, stretched exponentials, orders of which a share is random, a constant rate and
 # rising rates.
 _FAMILY_WEIGHTS = (0.2, 0.66, 0.1, 0.02, 0.02)
 _TAIL_SCALE = 0.25  # of the fall of the tail over the pool, of the highest evidence
-_NEGLIGIBLE = 1e-9
-_OUTSIDE = 1e-7  # mass of the numbers left that are not looked at
+_NEGLIGIBLE_WEIGHT = 1e-9
+_NEGLIGIBLE_MASS = 1e-7  # mass of the numbers left that are not looked at
 # Probability of a rate that does not fall from which on the order is called weak; 0.04 beforehand.
-_WEAK = 0.25
-_INTERVAL = 0.95
+_WEAK_ORDER_PROBABILITY = 0.25
+_INTERVAL_MASS = 0.95
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,8 @@ class StoppingEstimate:
     confidence : the probability at which to stop
     more_reading : for some probabilities, how many further documents without a relevant one it
         takes to reach it
-    weak_order : probability that finds do not become rarer, so that the order is no better than a
-        random one
-    caveat : why the numbers say little; empty if there is no reason
+    weak_order : probability that relevant documents do not become rarer, as in a random order
+    caveat : why the numbers say little; empty if nothing speaks against them
     """
 
     n_found: int
@@ -114,7 +113,7 @@ class _Mixture:
         Larger numbers count as the largest.
         """
         n = 64
-        while n < largest and self.cdf(n) < 1.0 - _OUTSIDE:
+        while n < largest and self.cdf(n) < 1.0 - _NEGLIGIBLE_MASS:
             n *= 2
         m = np.arange(min(n, largest))
         ways = gammaln(self.k + m) - gammaln(self.k) - gammaln(m + 1.0)
@@ -140,14 +139,14 @@ class RankDecay:
     The shape r is a power law (1 + u / c)^-b or a stretched exponential exp(-(u / c)^d) of u = (t -
     1) / N, with b, c and d on a grid, q = exp(-4 u) is the tail; with small probability a large
     share of r is constant (a useless ranking) or it rises (a harmful one). With S(n) = s(1) + ... +
-    s(n) and k finds at places t_i among n read, the prior 1/a gives closed forms:
+    s(n) and k relevant documents at ranks t_i among n read, the prior 1/a gives closed forms:
 
-        p(r, e | finds)        ~ p(r) p(e) prod_i s(t_i) / S(n)^k
-        left | r, e, finds     ~ negative binomial of k and S(n)
+        p(r, e | ranks)        ~ p(r) p(e) prod_i s(t_i) / S(n)^k
+        left | r, e, ranks     ~ negative binomial of k and S(n)
 
     so that the posterior is a mixture of negative binomials. If h relevant documents were found
     among m others, which were read at random before, k becomes k + h and S(n) becomes (S(n) + m /
-    N) / (1 + m / N). p(e) is the posterior of one share for all reviews, given the finds of ten
+    N) / (1 + m / N). p(e) is the posterior of one share for all reviews, given the ranks in ten
     (docs/explanation/screening.md). Statement: a probability, right on average over reviews like
     these. It assumes that the rate goes on as one of the shapes, and costs no reading but that it
     asks for.
@@ -185,7 +184,8 @@ class RankDecay:
         ):
             raise ValueError("tail_shares must map shares between 0 and 1 to their probabilities")
         self.n_documents = n_documents
-        self._sampled, self._n_sampled = sample[0] / n_documents, sample[1]
+        self._sampled = sample[0] / n_documents
+        self._n_sampled = sample[1]
         self._tails = np.array(list(tail_shares))[:, np.newaxis]
         families = _shapes(n_documents)
         weights = [
@@ -213,7 +213,8 @@ class RankDecay:
         `found_before` counts the relevant documents that the review started from.
         """
         positions, n_read = self._positions(judgements)
-        unseen, k = self.n_documents - n_read, self._n_found(positions)
+        unseen = self.n_documents - n_read
+        k = self._n_found(positions)
         if not k or not unseen:
             return RemainingRelevant(np.full(draws, unseen), found_before + k)
         heights = np.cumsum(self._mixture(positions, n_read).pmf(unseen))
@@ -252,7 +253,7 @@ class RankDecay:
         positions, n_read = self._positions(judgements)
         remaining = self.remaining(judgements, found_before=found_before)
         allowed = allowed_missing(remaining.n_found, recall)
-        low, high = remaining.interval(_INTERVAL)
+        low, high = remaining.interval(_INTERVAL_MASS)
         weak = self._weakness(positions, n_read)
         finds = min(
             self._n_found(positions) + 1, remaining.n_found
@@ -323,13 +324,16 @@ class RankDecay:
     def _probability(self, positions: IntArray, n_read: int, allowed: int) -> float:
         if n_read == self.n_documents or allowed >= self.n_documents - n_read:
             return 1.0
-        return self._mixture(positions, n_read).cdf(allowed) if self._n_found(positions) else 0.0
+        if self._n_found(positions):
+            return self._mixture(positions, n_read).cdf(allowed)
+        return 0.0
 
     def _more_reading(
         self, positions: IntArray, n_read: int, allowed: int, wanted: Sequence[float]
     ) -> dict[float, int]:
         """Count further irrelevant documents needed for each probability, the lowest first."""
-        k, most = self._n_found(positions), max(n_read, self.n_documents - allowed)
+        k = self._n_found(positions)
+        most = max(n_read, self.n_documents - allowed)
         if not k:
             return dict.fromkeys(wanted, most - n_read)
         rates = self._log_prior + self._log_rates(positions)
@@ -339,7 +343,8 @@ class RankDecay:
             read = self._shares_read(n)
             return _mixed(k, _normalised(rates - k * np.log(read)), read).cdf(allowed)
 
-        more, low = {}, n_read
+        more = {}
+        low = n_read
         for sure in wanted:
             low = bisect_left(range(most), sure, lo=low, key=probability) if low < most else most
             more[sure] = low - n_read
@@ -358,7 +363,7 @@ def _normalised(logs: FloatArray) -> FloatArray:
 
 
 def _mixed(k: int, weights: FloatArray, read: FloatArray) -> _Mixture:
-    kept = weights > _NEGLIGIBLE
+    kept = weights > _NEGLIGIBLE_WEIGHT
     return _Mixture(k, weights[kept] / weights[kept].sum(), read[kept])
 
 
@@ -386,7 +391,9 @@ def _shapes(n_documents: int) -> tuple[FloatArray, ...]:
     exponentials = [np.exp(-((u / c) ** d)) for c in _WIDTHS for d in _STEEPNESSES]
     steady = [np.exp(-u / c) for c in _WIDTHS]
     partly = [
-        (1.0 - share) * r / r.sum() + share / n_documents for r in steady for share in _USELESS
+        (1.0 - share) * r / r.sum() + share / n_documents
+        for r in steady
+        for share in _CONSTANT_SHARES
     ]
     rising = [(u + 1.0 / n_documents) ** p for p in _RISES]
     return (
@@ -399,7 +406,9 @@ def _shapes(n_documents: int) -> tuple[FloatArray, ...]:
 
 
 def _rounded(number: float) -> str:
-    return f"{number:.1f}" if number < 9.95 else f"{number:,.0f}"
+    if number < 9.95:
+        return f"{number:.1f}"
+    return f"{number:,.0f}"
 
 
 def _caveat(n_found: int, weak: float, n_unseen: int) -> str:
@@ -407,6 +416,6 @@ def _caveat(n_found: int, weak: float, n_unseen: int) -> str:
         return ""
     if n_found < LEAST_FINDS:
         return f"too early, {n_found} of {LEAST_FINDS} finds"
-    if weak > _WEAK:
+    if weak > _WEAK_ORDER_PROBABILITY:
         return "finds do not become rarer, so that the order may be no better than a random one"
     return ""

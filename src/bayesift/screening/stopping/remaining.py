@@ -12,8 +12,8 @@ from scipy.special import expit
 from bayesift.arrays import FloatArray, SparseRows
 from bayesift.screening.relevance import leading_directions
 
-_ROUNDING = 1e-9
-_VARIANCES = (1.0, 10.0, 100.0)
+_RECALL_ROUNDING = 1e-9
+_PRIOR_VARIANCES = (1.0, 10.0, 100.0)
 _INTERCEPT_VARIANCE = 100.0
 _MAX_STEPS = 50
 _TOLERANCE = 1e-6
@@ -58,7 +58,7 @@ def allowed_missing(n_found: int, recall: float) -> int:
     (1, 0, 0)
     """
     check_share("recall", recall)
-    return math.floor(n_found * (1.0 - recall) / recall + _ROUNDING)
+    return math.floor(n_found * (1.0 - recall) / recall + _RECALL_ROUNDING)
 
 
 def check_share(name: str, value: float) -> None:
@@ -103,10 +103,12 @@ class Forecast:
         self, labels: FloatArray, *, draws: int = 1000, seed: int = 0
     ) -> RemainingRelevant:
         """Draw the number of relevant documents among those with label 0."""
-        judged, unseen = np.flatnonzero(labels), np.flatnonzero(labels == 0)
-        Z, y = self._design[judged], (labels[judged] > 0).astype(np.float64)
+        judged = np.flatnonzero(labels)
+        unseen = np.flatnonzero(labels == 0)
+        Z = self._design[judged]
+        y = (labels[judged] > 0).astype(np.float64)
         _, mode, root = max(
-            (_laplace(Z, y, variance) for variance in _VARIANCES), key=lambda fit: fit[0]
+            (_laplace(Z, y, variance) for variance in _PRIOR_VARIANCES), key=lambda fit: fit[0]
         )
         rows = self._design[unseen]
         n_found = int(np.count_nonzero(labels > 0))
@@ -140,7 +142,9 @@ def _laplace(Z: FloatArray, y: FloatArray, variance: float) -> tuple[float, Floa
             moved := _log_posterior(Z, y, precision, mode + length * step)
         ) < value and length > _TOLERANCE:
             length /= 2.0
-        mode, gained, value = mode + length * step, moved - value, max(moved, value)
+        mode = mode + length * step
+        gained = moved - value
+        value = max(moved, value)
         if gained < _TOLERANCE:
             break
     lower = linalg.cholesky(_hessian(Z, expit(Z @ mode), precision), lower=True)

@@ -23,7 +23,7 @@ from bayesift.screening.stopping.decay import LEAST_FINDS, TAIL_SHARES, RankDeca
 from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing
 from bayesift.screening.stopping.sampling import SampleCheck
 
-_EVERY = 10  # documents between two looks of a rule
+_DOCUMENTS_PER_LOOK = 10  # documents between two looks of a rule
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,9 @@ class PosteriorRule:
 
     Statement: P(recall >= r) >= confidence, given what was found; none before ten relevant
     documents. Assumes that they become rarer as in one of the shapes of the model, with a tail
-    that the ranking cannot see. Costs no reading of its own, but that of `sample_share` of the documents, which are drawn
-    at random and read first: they say how many are relevant in all, whatever the ranking is worth.
+    that the ranking cannot see. Costs no reading of its own, but that of `sample_share` of the
+    documents, which are drawn at random and read first: they say how many are relevant in all,
+    whatever the ranking is worth.
 
     Examples
     --------
@@ -59,7 +60,7 @@ class PosteriorRule:
 
     recall: float = 0.95
     confidence: float = 0.95
-    every: int = _EVERY
+    every: int = _DOCUMENTS_PER_LOOK
     tail_shares: Mapping[float, float] = field(default_factory=lambda: TAIL_SHARES)
     sample_share: float = 0.0
 
@@ -68,7 +69,8 @@ class PosteriorRule:
         drawn = np.random.default_rng(seed).permutation(len(hits))[
             : int(self.sample_share * len(hits))
         ]
-        sample, ranked = (len(drawn), int(hits[drawn].sum())), np.delete(hits, drawn)
+        sample = (len(drawn), int(hits[drawn].sum()))
+        ranked = np.delete(hits, drawn)
         decay = _decay(len(ranked), tuple(self.tail_shares.items()), sample)
 
         def sure(n: int, found: int) -> bool:
@@ -94,7 +96,7 @@ class SampleRule:
     recall: float = 0.95
     confidence: float = 0.95
     switch: float = 0.5
-    every: int = _EVERY
+    every: int = _DOCUMENTS_PER_LOOK
 
     def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
@@ -116,16 +118,16 @@ class CallaghanMuellerHansen:
 
     Callaghan & Müller-Hansen (2020), with ranked reading instead of their final random sample: the
     smallest hypergeometric p-value over all beginnings of the run. Statement: recall >= r with this
-    confidence at one look, for one run. Assumes that the ranking is at least as good as chance. The many
-    looks and runs are not accounted for; `corrected` divides the level among looks and runs (alpha
-    6 / (pi^2 j^2) for the j-th look, equally over its runs). Costs much reading, because finds in
-    ranked order are sooner than at random.
+    confidence at one look, for one run. Assumes that the ranking is at least as good as chance.
+    The many looks and runs are not accounted for; `corrected` divides the level among looks and
+    runs (alpha 6 / (pi^2 j^2) for the j-th look, equally over its runs). Costs much reading,
+    because relevant documents come sooner in ranked order than at random.
     """
 
     recall: float = 0.95
     confidence: float = 0.95
     corrected: bool = False
-    every: int = _EVERY
+    every: int = _DOCUMENTS_PER_LOOK
 
     def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
@@ -159,7 +161,7 @@ class PointProcess:
     rate: Literal["power", "hyperbolic"] = "power"
     recall: float = 0.95
     confidence: float = 0.95
-    every: int = _EVERY
+    every: int = _DOCUMENTS_PER_LOOK
 
     def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
@@ -278,7 +280,7 @@ class Knee:
     about as much again as was read up to it.
     """
 
-    every: int = _EVERY
+    every: int = _DOCUMENTS_PER_LOOK
 
     def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
@@ -317,7 +319,7 @@ class Chao:
     orders: Sequence[IntArray]
     recall: float = 0.95
     confidence: float = 0.95
-    every: int = _EVERY
+    every: int = _DOCUMENTS_PER_LOOK
 
     def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
@@ -329,7 +331,8 @@ class Chao:
         times = np.argsort(np.array(self.orders), axis=1)
         for turn in range(self.every, n, self.every):
             rankers = np.sum(times < turn, axis=0)
-            n_read, found = int(np.count_nonzero(rankers)), int(hits[rankers > 0].sum())
+            n_read = int(np.count_nonzero(rankers))
+            found = int(hits[rankers > 0].sum())
             by_one, by_two = (int(hits[rankers == number].sum()) for number in (1, 2))
             allowed = allowed_missing(found + found_before, self.recall)
             enough = found + found_before >= LEAST_FINDS and found > by_one

@@ -116,19 +116,16 @@ class SampleCheck:
         most = int(left[-1]) if len(left) else self.n_unseen
         return max(0, min(most - self.n_hits, self.n_unseen - self.n_drawn))
 
-    @property
-    def recall_bound(self) -> float:
-        """The share of all relevant documents that is found at least; 1 without any."""
-        found, missing = self.n_found + self.n_hits, self.missing_bound
-        return found / (found + missing) if found + missing else 1.0
-
     def reaches(self, recall: float) -> bool:
         """Whether the sample proves that at least this share is found."""
         return self.missing_bound <= allowed_missing(self.n_found + self.n_hits, recall)
 
     def _log_likelihood(self) -> FloatArray:
         """Compute ln C(n, h) C(N - n, K - h) / C(N, K) of every K, up to a constant."""
-        K, N, n, h = self._possible, self.n_unseen, self.n_drawn, self.n_hits
+        K = self._possible
+        N = self.n_unseen
+        n = self.n_drawn
+        h = self.n_hits
         likelihood = np.full(N + 1, -np.inf)
         some = (h <= K) & (K - h <= N - n)
         k = K[some]
@@ -151,7 +148,8 @@ def sample_size(*, n_unseen: int, n_found: int, recall: float, confidence: float
     393
     """
     check_share("confidence", confidence)
-    low, high = 0, n_unseen
+    low = 0
+    high = n_unseen
     while low < high:
         middle = (low + high) // 2
         p = recall_p_value(
