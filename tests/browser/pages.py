@@ -20,7 +20,7 @@ def go(page, place):
     expect(page.locator("main")).to_have_attribute("data-place", settled)
 
 
-def review(name):
+def queue_of(name):
     return f"#/filter/{quote(name)}/queue"
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.pages import api, expect, go, heading, review, wait_saved
+from tests.browser.pages import api, expect, go, heading, queue_of, wait_saved
 from tests.service.test_reviews import ris
 
 AUDIT = Path(__file__).with_name("audit.js").read_text(encoding="utf-8")
@@ -127,7 +127,7 @@ def test_every_view_lacks_nothing(server, visit, places):
 
 
 def test_a_view_loaded_on_a_phone_in_the_dark_lacks_nothing(server, visit, places):
-    page = visit(server, place=review("full"), color_scheme="dark", viewport=PHONE)
+    page = visit(server, place=queue_of("full"), color_scheme="dark", viewport=PHONE)
     settle(page)
     assert page.evaluate(AUDIT) == []
     assert not scrolls_sideways(page)
@@ -173,7 +173,7 @@ def test_light_and_dark_can_be_chosen(server, visit):
 
 
 def test_help_by_key_and_keys_that_can_be_off(server, visit, places):
-    page = visit(server, place=review("full"))
+    page = visit(server, place=queue_of("full"))
     first = heading(page).inner_text()
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
@@ -188,7 +188,7 @@ def test_help_by_key_and_keys_that_can_be_off(server, visit, places):
 
 
 def test_everything_is_reached_by_tab_and_focus_is_seen(server, visit, places):
-    page = visit(server, place=review("full"))
+    page = visit(server, place=queue_of("full"))
     seen = set()
     for _ in range(60):
         page.keyboard.press("Tab")
@@ -203,7 +203,7 @@ def test_everything_is_reached_by_tab_and_focus_is_seen(server, visit, places):
 
 
 def test_a_judgement_is_announced(server, visit, places):
-    page = visit(server, place=review("full"))
+    page = visit(server, place=queue_of("full"))
     expect(heading(page)).to_be_visible()
     page.keyboard.press("r")
     expect(page.locator("#speech")).to_contain_text("Judged relevant. Next: ")
@@ -213,7 +213,7 @@ def test_a_judgement_is_announced(server, visit, places):
 
 
 def test_judging_on_a_phone(server, visit, places):
-    page = visit(server, place=review("full"), viewport=PHONE, has_touch=True)
+    page = visit(server, place=queue_of("full"), viewport=PHONE, has_touch=True)
     first = heading(page).inner_text()
     page.get_by_role("button", name="Relevant", exact=True).tap()
     expect(heading(page)).not_to_have_text(first)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.browser.pages import expect, go, heading, judged, review, wait_saved
+from tests.browser.pages import expect, go, heading, judged, queue_of, wait_saved
 from tests.browser.server import wheat
 
 
@@ -41,7 +41,7 @@ def test_create_feed_and_judge_by_keys(server, visit, tmp_path):
     expect(page.locator(".upload")).to_contain_text("Done · 120 added, 0 already known, 1 rejected")
     expect(page.locator(".rejections")).to_contain_text("line 121 is not JSON")
 
-    go(page, review("made in the browser"))
+    go(page, queue_of("made in the browser"))
     expect(heading(page)).to_be_visible()
     page.keyboard.press("r")
     expect(page.locator(".queue li").first).to_contain_text("✓ relevant")
@@ -57,7 +57,7 @@ def test_create_feed_and_judge_by_keys(server, visit, tmp_path):
 
 
 def test_next_previous_and_undo(server, visit, full):
-    page = visit(server, place=review(full))
+    page = visit(server, place=queue_of(full))
     first = heading(page).inner_text()
     page.keyboard.press("j")
     expect(heading(page)).not_to_have_text(first)
@@ -78,7 +78,7 @@ def test_next_previous_and_undo(server, visit, full):
 
 
 def test_a_judgement_can_be_changed_and_taken_back_later(server, visit, full):
-    page = visit(server, place=review(full))
+    page = visit(server, place=queue_of(full))
     page.keyboard.press("r")
     page.keyboard.press("k")
     page.get_by_role("button", name="Not relevant").click()
@@ -91,7 +91,7 @@ def test_a_judgement_can_be_changed_and_taken_back_later(server, visit, full):
 
 
 def test_buttons_do_what_keys_do(server, visit, full):
-    page = visit(server, place=review(full))
+    page = visit(server, place=queue_of(full))
     page.get_by_role("button", name="Relevant", exact=True).click()
     page.get_by_role("button", name="Not relevant").click()
     wait_saved(page)
@@ -102,7 +102,7 @@ def test_buttons_do_what_keys_do(server, visit, full):
 
 
 def test_teach_a_word_by_typing_and_by_clicking(server, visit, full):
-    page = visit(server, place=review(full))
+    page = visit(server, place=queue_of(full))
     page.keyboard.press("t")
     page.keyboard.type("tonnes")
     page.keyboard.press("Enter")
@@ -125,7 +125,7 @@ def test_teach_a_word_by_typing_and_by_clicking(server, visit, full):
 
 
 def test_teach_words_by_selecting(server, visit, full):
-    page = visit(server, place=review(full))
+    page = visit(server, place=queue_of(full))
     page.locator(".text p").first.dblclick(position={"x": 60, "y": 12})
     bubble = page.get_by_role("dialog", name="Set a keyword")
     word = bubble.locator("strong").first.inner_text()
@@ -136,7 +136,7 @@ def test_teach_words_by_selecting(server, visit, full):
 
 
 def test_the_server_refuses_a_stop_word_and_the_page_says_so(server, visit, full):
-    page = visit(server, place=review(full))
+    page = visit(server, place=queue_of(full))
     page.keyboard.press("t")
     page.keyboard.type("the")
     page.keyboard.press("Enter")
@@ -146,7 +146,7 @@ def test_the_server_refuses_a_stop_word_and_the_page_says_so(server, visit, full
 
 def test_two_reviewers_get_different_documents_and_see_conflicts(server, visit, full):
     ann, bob = (
-        visit(server, server.person(f"{name}-{full}"), review(full)) for name in ("Ann", "Bob")
+        visit(server, server.person(f"{name}-{full}"), queue_of(full)) for name in ("Ann", "Bob")
     )
     expect(ann.locator(".queue .title")).to_have_count(6)
     expect(bob.locator(".queue .title")).to_have_count(2)
@@ -168,11 +168,11 @@ def test_two_reviewers_get_different_documents_and_see_conflicts(server, visit, 
 
 def test_documents_that_arrive_are_shown_without_reloading(server, visit):
     server.filter("live")
-    page = visit(server, place=review("live"))
+    page = visit(server, place=queue_of("live"))
     expect(page.locator(".empty")).to_be_visible()
     server.feed("live", 2)
     expect(heading(page)).to_contain_text("Wheat harvest")
-    expect(page.locator("[data-tab=review] .number")).to_have_text("2")
+    expect(page.locator("[data-tab=queue] .number")).to_have_text("2")
 
 
 def test_a_view_that_comes_late_does_not_stand_under_the_next_address(server, visit):
@@ -195,7 +195,7 @@ def test_a_view_that_comes_late_does_not_stand_under_the_next_address(server, vi
 
 
 def test_words_that_spoke_are_marked_by_weight(server, visit, full):
-    page = visit(server, place=review(full))
+    page = visit(server, place=queue_of(full))
     entry = server.ask("GET", f"filters/{full}/documents/{page.locator('.paper .id').inner_text()}")
     forms = {form for word in entry["words"] for form in word["forms"] if word["weight"] > 0}
     assert {text.lower() for text in page.locator(".text mark.for").all_inner_texts()} <= forms
@@ -216,7 +216,7 @@ def test_a_reader_looks_on(server, visit, full):
 
 
 def test_every_tab_shows_something(server, visit, full):
-    page = visit(server, place=review(full))
+    page = visit(server, place=queue_of(full))
     for key in "rrnrn":
         page.keyboard.press(key)
     wait_saved(page)

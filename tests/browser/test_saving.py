@@ -8,7 +8,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.browser.pages import expect, go, heading, judged, review, sign_in, wait_saved
+from tests.browser.pages import expect, go, heading, judged, queue_of, sign_in, wait_saved
 from tests.service.test_reviews import ris
 
 
@@ -16,7 +16,7 @@ def test_judgements_outlast_a_killed_server_in_two_browsers(killable_server, vis
     killable_server.filter("kept")
     killable_server.feed("kept", 16)
     pages = [
-        visit(killable_server, token, review("kept"))
+        visit(killable_server, token, queue_of("kept"))
         for token in (killable_server.admin, killable_server.person("Ann of the kept"))
     ]
     for page in pages:
@@ -163,7 +163,7 @@ def test_a_refused_decision_is_shown_as_not_saved(server, visit):
 def test_an_unsent_judgement_outlasts_a_reload(server, visit):
     server.filter("reload")
     server.feed("reload")
-    page = visit(server, place=review("reload"))
+    page = visit(server, place=queue_of("reload"))
     page.on("dialog", lambda dialog: dialog.accept())
     page.route("**/judgements", lambda route: route.abort())
     page.keyboard.press("r")
@@ -177,7 +177,7 @@ def test_an_unsent_judgement_outlasts_a_reload(server, visit):
 def test_an_ended_session_asks_to_sign_in_and_then_saves(server, visit):
     server.filter("session")
     server.feed("session")
-    page = visit(server, place=review("session"))
+    page = visit(server, place=queue_of("session"))
     expect(heading(page)).to_be_visible()
     page.context.clear_cookies()
     page.keyboard.press("r")
@@ -191,7 +191,7 @@ def test_an_ended_session_asks_to_sign_in_and_then_saves(server, visit):
 def test_signing_in_anew_on_another_page_loses_nothing(server, visit):
     server.filter("anew")
     server.feed("anew")
-    page = visit(server, place=review("anew"))
+    page = visit(server, place=queue_of("anew"))
     expect(heading(page)).to_be_visible()
     other = page.context.new_page()
     other.goto(server.url)
@@ -209,7 +209,7 @@ def test_signing_in_anew_on_another_page_loses_nothing(server, visit):
 def test_a_busy_server_is_given_time(server, visit):
     server.filter("busy")
     server.feed("busy")
-    page = visit(server, place=review("busy"))
+    page = visit(server, place=queue_of("busy"))
     answers = []
 
     def refuse_once(route):
@@ -235,7 +235,7 @@ def test_a_busy_server_is_given_time(server, visit):
 def test_undo_of_what_was_never_sent_sends_nothing(server, visit):
     server.filter("unsent")
     server.feed("unsent")
-    page = visit(server, place=review("unsent"))
+    page = visit(server, place=queue_of("unsent"))
     expect(heading(page)).to_be_visible()
     sent = []
     page.route("**/judgements", lambda route: route.abort())
@@ -257,7 +257,7 @@ def test_undo_of_what_was_never_sent_sends_nothing(server, visit):
 def test_a_refused_judgement_is_shown_as_not_saved(server, visit):
     server.filter("refused")
     server.feed("refused")
-    page = visit(server, place=review("refused"))
+    page = visit(server, place=queue_of("refused"))
     problem = '{"title": "Not there", "status": 404, "detail": "no document of that name"}'
     page.route(
         "**/judgements",

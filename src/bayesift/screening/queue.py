@@ -12,7 +12,7 @@ from typing import Any, Self, get_args
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray, IntArray
 from bayesift.errors import DataError
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge
 from bayesift.knowledge.priors import resolve
@@ -54,7 +54,7 @@ class _Step:
     row: int
     label: int
     grade: float
-    duals: Array
+    duals: FloatArray
     fitted: bool
 
 
@@ -64,8 +64,8 @@ class Fit:
 
     n_changes: int
     model: RelevanceModel
-    duals: Array
-    scores: Array
+    duals: FloatArray
+    scores: FloatArray
 
 
 class ReviewQueue:
@@ -109,32 +109,27 @@ class ReviewQueue:
         ids: Sequence[str] | None = None,
         index: TermIndex | None = None,
         parts: Sequence[Part] = (),
-        offsets: Array | None = None,
+        offsets: FloatArray | None = None,
         settings: RelevanceSettings | None = None,
     ) -> None:
         rows = check_terms(None, X)
-        self.ids = (
-            [str(row) for row in range(rows.shape[0])]
-            if ids is None
-            else [str(name) for name in ids]
-        )
+        n = rows.shape[0]
+        self.ids = list(map(str, range(n) if ids is None else ids))
         self._row = {name: row for row, name in enumerate(self.ids)}
-        if len(self._row) != rows.shape[0]:
-            raise DataError(f"{len(self._row)} different ids for {rows.shape[0]} documents")
+        if len(self._row) != n:
+            raise DataError(f"{len(self._row)} different ids for {n} documents")
         self.index = index
         self._X = rows
-        self._outside_scores: Array | None = None
+        self._outside_scores: FloatArray | None = None
         self.model = RelevanceModel(rows, settings or RelevanceSettings(), parts)
-        self.labels = np.zeros(rows.shape[0], dtype=np.int8)
-        self.grades = np.ones(rows.shape[0])
-        self._form_offsets = (
-            np.zeros(rows.shape[0]) if offsets is None else _offsets_of(offsets, rows.shape[0])
-        )
+        self.labels = np.zeros(n, dtype=np.int8)
+        self.grades = np.ones(n)
+        self._form_offsets = np.zeros(n) if offsets is None else _offsets_of(offsets, n)
         self._judged: dict[int, None] = {}
         self._farthest: Farthest | None = None
         self.words: dict[str, float] = {}
-        self._word_offsets = np.zeros(rows.shape[0])
-        self._duals = np.zeros(rows.shape[0])
+        self._word_offsets = np.zeros(n)
+        self._duals = np.zeros(n)
         self._fitted = True
         self._n_changes = 0
         self._is_current = True  # without judgements the offsets are the scores
@@ -204,12 +199,12 @@ class ReviewQueue:
         return int(np.count_nonzero(self.labels > 0))
 
     @property
-    def unseen(self) -> Array:
+    def unseen(self) -> IntArray:
         """The rows of the documents that are not judged."""
         return np.flatnonzero(self.labels == 0)
 
     @property
-    def scores(self) -> Array:
+    def scores(self) -> FloatArray:
         """The score of every document at the last `refit`; relevant ones have higher scores."""
         return self._scores
 
@@ -358,7 +353,7 @@ class ReviewQueue:
         self._set_word_offsets(self._X @ modes)
         return coverage
 
-    def set_outside_scores(self, scores: Array | None) -> None:
+    def set_outside_scores(self, scores: FloatArray | None) -> None:
         """Take in scores from outside, such as from an older review; None removes them.
 
         A document gains r standard deviations of scores for each standard deviation of the outside
@@ -399,16 +394,16 @@ class ReviewQueue:
             1.0 / _RELIABILITY_VARIANCE + precision
         )
 
-    def _offsets(self) -> Array:
+    def _offsets(self) -> FloatArray:
         """Return what is known of each document beforehand, in units of scores."""
-        offsets: Array = self._form_offsets + self._word_offsets
+        offsets: FloatArray = self._form_offsets + self._word_offsets
         if self._outside_scores is not None:
             offsets += np.nan_to_num(self._outside_scores) * (
                 _SCORE_SPREAD * self.outside_reliability
             )
         return offsets
 
-    def _set_word_offsets(self, values: Array) -> None:
+    def _set_word_offsets(self, values: FloatArray) -> None:
         """Give every document an offset for its words, and a column whose weight corrects it."""
         known = values[np.abs(values) > _MIN_WORD_SCORE]
         X = self._X
@@ -475,7 +470,7 @@ class ReviewQueue:
             and dry % _EXPLORE_EVERY == 0
         )
 
-    def farthest(self, rows: Array, n: int = 1) -> list[int]:
+    def farthest(self, rows: IntArray, n: int = 1) -> list[int]:
         """Choose the rows least similar to all judged documents.
 
         Similarity is that of the leading directions, if the pool has them. Documents with a title
@@ -494,14 +489,14 @@ class ReviewQueue:
         offsets = self._form_offsets[rows]
         return self._farthest.choose(rows[offsets == offsets.max(initial=-np.inf)], self._judged, n)
 
-    def information_gain(self, rows: Array) -> Array:
+    def information_gain(self, rows: IntArray) -> FloatArray:
         """Return the expected information gain of judging each document, in nats."""
         self.refit()
         scores = self._scores
         covariance = self.model.covariance(rows, self.labels, scores, self.grades)
         return expected_information(scores[rows], np.diagonal(covariance))
 
-    def _informative(self, candidates: Array, scores: Array, n: int) -> list[int]:
+    def _informative(self, candidates: IntArray, scores: FloatArray, n: int) -> list[int]:
         """Choose greedily the documents of the largest gain, each given those chosen before."""
         covariance = self.model.covariance(candidates, self.labels, scores, self.grades)
         return [
@@ -559,7 +554,7 @@ class ReviewQueue:
         self._steps = steps
 
 
-def _offsets_of(offsets: Array, n_documents: int) -> Array:
+def _offsets_of(offsets: FloatArray, n_documents: int) -> FloatArray:
     """Check offsets, one per document."""
     given = np.asarray(offsets, dtype=np.float64)
     if given.shape != (n_documents,) or not np.all(np.isfinite(given)):
@@ -572,42 +567,39 @@ def _offsets_of(offsets: Array, n_documents: int) -> Array:
 def _read_state(
     content: ModelContent, ids: list[str]
 ) -> tuple[RelevanceSettings, dict[str, float], list[_Step]]:
-    header, arrays = content.header, content.arrays
+    """Check what a file holds, and return settings, words and steps."""
+    header = content.header
+    arrays = content.arrays
     if header["kind"] != KIND:
         raise DataError(f"not a saved review but a {header['kind']!r:.40}")
     if content.lists["ids"] != ids:
         raise DataError("saved for another pool of documents")
-    n, steps = len(ids), len(header["steps_fitted"])
-    for name, shape in {"pulls": (n,), "step_pulls": (steps, n)}.items():
-        if np.any(expect_array(arrays[name], name, np.float64, shape) < 0):
-            raise DataError(f"{name} must not be negative")
-    for name, shape in {"labels": (n,), "step_labels": (steps,)}.items():
-        if np.any(np.abs(expect_array(arrays[name], name, np.int8, shape)) > 1):
-            raise DataError(f"{name} must be -1, 0 or 1")
-    for name, shape in {"grades": (n,), "step_grades": (steps,)}.items():
-        values = expect_array(arrays[name], name, np.float64, shape)
-        if not np.all((values > 0) & (values <= 1)):
-            raise DataError(f"{name} must lie above 0 and not above 1")
-    for name, size in {
-        "step_rows": steps,
-        "judged": int(np.count_nonzero(arrays["labels"])),
-    }.items():
-        rows = expect_array(arrays[name], name, np.int64, (size,))
-        if np.any((rows < 0) | (rows >= n)):
-            raise DataError(f"{name} does not fit the pool")
+    n = len(ids)
+    n_steps = len(header["steps_fitted"])
+    n_judged = int(np.count_nonzero(arrays["labels"]))
+    above_zero = np.nextafter(0.0, 1.0)
+    for name, dtype, shape, low, high in (
+        ("pulls", np.float64, (n,), 0.0, np.inf),
+        ("step_pulls", np.float64, (n_steps, n), 0.0, np.inf),
+        ("labels", np.int8, (n,), -1, 1),
+        ("step_labels", np.int8, (n_steps,), -1, 1),
+        ("grades", np.float64, (n,), above_zero, 1.0),
+        ("step_grades", np.float64, (n_steps,), above_zero, 1.0),
+        ("judged", np.int64, (n_judged,), 0, n - 1),
+        ("step_rows", np.int64, (n_steps,), 0, n - 1),
+    ):
+        values = expect_array(arrays[name], name, dtype, shape)
+        if not np.all((values >= low) & (values <= high)):
+            raise DataError(f"{name} must lie between {low} and {high}")
     if not np.array_equal(np.sort(arrays["judged"]), np.flatnonzero(arrays["labels"])):
         raise DataError("judged does not fit the labels")
     words = {str(word): float(strength) for word, strength in dict(header["words"]).items()}
-    columns = zip(
+    steps = map(
+        _Step,
         arrays["step_rows"].tolist(),
         arrays["step_labels"].tolist(),
         arrays["step_grades"].tolist(),
         arrays["step_pulls"],
-        header["steps_fitted"],
-        strict=True,
+        map(bool, header["steps_fitted"]),
     )
-    history = [
-        _Step(row, label, grade, duals, bool(fitted))
-        for row, label, grade, duals, fitted in columns
-    ]
-    return RelevanceSettings(**header["settings"]), words, history
+    return RelevanceSettings(**header["settings"]), words, list(steps)

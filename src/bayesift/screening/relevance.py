@@ -42,7 +42,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.special import expit
 
-from bayesift.arrays import Array
+from bayesift.arrays import FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
 from bayesift.kernels.dual import DualArrays, DualDocuments, visit
 from bayesift.kernels.entries import Entries
@@ -118,10 +118,10 @@ class Pool:
     offsets : what the form of each document says beforehand of its score; nothing by default
     """
 
-    X: sparse.csr_array
+    X: SparseRows
     index: TermIndex
     parts: tuple[Part, ...] = ()
-    offsets: Array | None = None
+    offsets: FloatArray | None = None
 
     @classmethod
     def of_texts(
@@ -130,7 +130,7 @@ class Pool:
         *,
         titles: Sequence[str] | None = None,
         keywords: Sequence[str] | None = None,
-        dense: Array | None = None,
+        dense: FloatArray | None = None,
     ) -> Pool:
         """Make the vectors of texts.
 
@@ -214,7 +214,7 @@ class Pool:
         return cls(X, index, parts, arrays.get("offsets"))
 
 
-def _field_vectors(name: str, fields: Sequence[str], n_documents: int) -> sparse.csr_array | None:
+def _field_vectors(name: str, fields: Sequence[str], n_documents: int) -> SparseRows | None:
     """Make the vectors of a field of the documents; None if it holds no words."""
     if len(fields) != n_documents:
         raise DataError(f"{len(fields)} {name} for {n_documents} documents")
@@ -224,7 +224,7 @@ def _field_vectors(name: str, fields: Sequence[str], n_documents: int) -> sparse
         return None
 
 
-def _dense_rows(rows: Array, n_documents: int) -> Array:
+def _dense_rows(rows: FloatArray, n_documents: int) -> FloatArray:
     if rows.ndim != 2 or len(rows) != n_documents:
         raise DataError(f"dense rows of shape {rows.shape} for {n_documents} documents")
     if not np.all(np.isfinite(rows)):
@@ -232,7 +232,7 @@ def _dense_rows(rows: Array, n_documents: int) -> Array:
     return _unit_rows(np.asarray(rows, dtype=np.float64))
 
 
-def _form_offsets(texts: Sequence[str], titles: Sequence[str]) -> Array:
+def _form_offsets(texts: Sequence[str], titles: Sequence[str]) -> FloatArray:
     """Return the offsets, which are negative where the text is hardly more than the title."""
     beyond = [
         len(text.split()) - len(title.split()) for text, title in zip(texts, titles, strict=True)
@@ -240,8 +240,8 @@ def _form_offsets(texts: Sequence[str], titles: Sequence[str]) -> Array:
     return np.where(np.array(beyond) < _MIN_ABSTRACT_WORDS, _TITLE_ONLY_OFFSET, 0.0)
 
 
-def _unit_rows(rows: Array) -> Array:
-    scaled: Array = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _MIN_LENGTH)
+def _unit_rows(rows: FloatArray) -> FloatArray:
+    scaled: FloatArray = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _MIN_LENGTH)
     return scaled
 
 
@@ -253,7 +253,7 @@ def pool_vectorizer() -> TermVectorizer:
     return TermVectorizer(weighting="log-tf", ngram_range=(1, 2), max_df=_MAX_DF)
 
 
-def pool_vectors(X: sparse.csr_array, *, rarity: float = 0.5) -> sparse.csr_array:
+def pool_vectors(X: SparseRows, *, rarity: float = 0.5) -> SparseRows:
     """Multiply term weights by a power of their rarity, and scale documents to length one.
 
     The rarity is 1 + ln((1 + N) / (1 + n)), and `rarity` the power. The default is the square root:
@@ -275,7 +275,7 @@ def pool_vectors(X: sparse.csr_array, *, rarity: float = 0.5) -> sparse.csr_arra
     return weighted
 
 
-def leading_directions(X: sparse.csr_array, directions: int) -> Array:
+def leading_directions(X: SparseRows, directions: int) -> FloatArray:
     """Place the documents along the leading singular directions of the pool: Z Z' is near X X'.
 
     Those of large pools are found from a part of the documents, evenly spread, and the others are
@@ -283,7 +283,7 @@ def leading_directions(X: sparse.csr_array, directions: int) -> Array:
     """
     if min(X.shape) <= directions + 1:
         left, values, _ = linalg.svd(X.toarray(), full_matrices=False)
-        scaled: Array = left * values
+        scaled: FloatArray = left * values
         return scaled
     rows = X[:: -(-X.shape[0] // _MAX_DIRECTION_ROWS)]
     by_rows = rows.shape[0] <= rows.shape[1]
@@ -294,7 +294,7 @@ def leading_directions(X: sparse.csr_array, directions: int) -> Array:
         LinearOperator((n, n), matvec=product, dtype=np.float64), k=directions, v0=np.ones(n)
     )
     if by_rows and rows.shape == X.shape:
-        along: Array = vectors * np.sqrt(np.maximum(values, 0.0))
+        along: FloatArray = vectors * np.sqrt(np.maximum(values, 0.0))
         return along
     placed = np.empty((X.shape[0], directions))
     for first in range(0, directions, _DIRECTIONS_AT_ONCE):
@@ -340,7 +340,7 @@ class RelevanceModel:
 
     def __init__(
         self,
-        X: sparse.csr_array,
+        X: SparseRows,
         settings: RelevanceSettings,
         parts: Sequence[Part] = (),
         n_found: int = 0,
@@ -361,7 +361,7 @@ class RelevanceModel:
             return self
         return RelevanceModel(self._unweighted, self.settings, self.parts, n_found)
 
-    def rows(self, documents: Array | slice) -> sparse.csr_array:
+    def rows(self, documents: IntArray | slice) -> SparseRows:
         """Return the vectors of some documents in their present weights."""
         rows = self._unweighted[documents]
         return sparse.csr_array(
@@ -369,14 +369,20 @@ class RelevanceModel:
         )
 
     def fit(
-        self, labels: Array, duals: Array, offsets: Array, grades: Array | None = None
-    ) -> Array:
+        self,
+        labels: IntArray,
+        duals: FloatArray,
+        offsets: FloatArray,
+        grades: FloatArray | None = None,
+    ) -> FloatArray:
         """Return the dual variables of the mode, from a start such as those of the last fit.
 
         Documents with label 0 are not judged.
         """
         judged = np.flatnonzero(labels)
-        X, signs, spread = self.rows(judged), labels[judged], self.settings.intercept_spread
+        X = self.rows(judged)
+        signs = labels[judged].astype(np.float64)
+        spread = self.settings.intercept_spread
         bounds = self.settings.variance * self._importance(labels, grades)[judged]
         found = np.minimum(duals[judged], bounds)[:, np.newaxis]
         moves = np.zeros_like(found)
@@ -396,20 +402,22 @@ class RelevanceModel:
         every[judged] = found[:, 0]
         return every
 
-    def scores(self, labels: Array, duals: Array, offsets: Array) -> Array:
+    def scores(self, labels: IntArray, duals: FloatArray, offsets: FloatArray) -> FloatArray:
         """Return the score of every document of the pool, judged or not."""
         weights, intercept = self._weights(labels, duals)
-        scores: Array = self._unweighted @ (self._factors * weights[:, 0]) + intercept[0] + offsets
+        scores: FloatArray = (
+            self._unweighted @ (self._factors * weights[:, 0]) + intercept[0] + offsets
+        )
         return scores
 
-    def weights(self, labels: Array, duals: Array) -> Array:
+    def weights(self, labels: IntArray, duals: FloatArray) -> FloatArray:
         """Return the weight of every column."""
-        weights: Array = self._weights(labels, duals)[0][:, 0]
+        weights: FloatArray = self._weights(labels, duals)[0][:, 0]
         return weights
 
     def covariance(
-        self, rows: Array, labels: Array, scores: Array, grades: Array | None = None
-    ) -> Array:
+        self, rows: IntArray, labels: IntArray, scores: FloatArray, grades: FloatArray | None = None
+    ) -> FloatArray:
         """Return the covariance of the scores of some documents, normal about the mode."""
         judged = np.flatnonzero(labels)
         prior = self._prior_covariance(rows, rows)
@@ -426,15 +434,17 @@ class RelevanceModel:
         )
         shared = root[:, np.newaxis] * self._prior_covariance(judged, rows)
         half = linalg.solve_triangular(linalg.cholesky(inner, lower=True), shared, lower=True)
-        posterior: Array = prior - half.T @ half
+        posterior: FloatArray = prior - half.T @ half
         return posterior
 
-    def _prior_covariance(self, some: Array, others: Array) -> Array:
+    def _prior_covariance(self, some: IntArray, others: IntArray) -> FloatArray:
         products = (self.rows(some) @ self.rows(others).T).toarray()
-        covariance: Array = self.settings.variance * (products + self.settings.intercept_spread)
+        covariance: FloatArray = self.settings.variance * (
+            products + self.settings.intercept_spread
+        )
         return covariance
 
-    def _importance(self, labels: Array, grades: Array | None = None) -> Array:
+    def _importance(self, labels: IntArray, grades: FloatArray | None = None) -> FloatArray:
         """Return the weight c of every document."""
         relevant, others = labels > 0, labels < 0
         total, share = float(np.count_nonzero(labels)), self.settings.share
@@ -444,12 +454,12 @@ class RelevanceModel:
         importance[others] = (1.0 - share) * total / max(int(np.count_nonzero(others)), 1)
         return importance
 
-    def _weights(self, labels: Array, duals: Array) -> tuple[Array, Array]:
+    def _weights(self, labels: IntArray, duals: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return weights and intercept, as columns."""
         signed = labels * duals
         judged = np.flatnonzero(signed)
         return self._hyperplane(self.rows(judged), signed[judged])
 
-    def _hyperplane(self, X: sparse.csr_array, signed: Array) -> tuple[Array, Array]:
-        weights: Array = np.ascontiguousarray((X.T @ signed)[:, np.newaxis])
+    def _hyperplane(self, X: SparseRows, signed: FloatArray) -> tuple[FloatArray, FloatArray]:
+        weights: FloatArray = np.ascontiguousarray((X.T @ signed)[:, np.newaxis])
         return weights, np.array([self.settings.intercept_spread * signed.sum()])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from bayesift.arrays import Array
+from bayesift.arrays import IntArray
 from bayesift.errors import DataError
 from bayesift.knowledge import Coverage
 from bayesift.references import Reference
@@ -88,23 +88,13 @@ class PoolTexts:
     def of_log(cls, log: ReviewLog, word_vectors: WordVectors | None = None) -> PoolTexts:
         """Collect the texts of a review as it is now."""
         wanted = "\n".join(part for part in (log.settings.query, log.settings.criteria) if part)
-        records, prior = [record.reference for record in log.records.values()], log.prior
+        sought = Reference(title=wanted)
+        documents = [record.reference for record in log.records.values()]
+        documents += [sought, *log.prior]
         return cls(
-            texts=(
-                *(record.text for record in records),
-                wanted,
-                *(record.text for record in prior),
-            ),
-            titles=(
-                *(record.title for record in records),
-                wanted,
-                *(record.title for record in prior),
-            ),
-            keywords=(
-                *(_keywords(record) for record in records),
-                "",
-                *(_keywords(record) for record in prior),
-            ),
+            texts=tuple(document.text for document in documents),
+            titles=tuple(document.title for document in documents),
+            keywords=tuple("; ".join(document.keywords) for document in documents),
             word_vectors=word_vectors,
         )
 
@@ -252,7 +242,7 @@ class RankedRecords:
                 grade=_FULL_TEXT_EXCLUDED_GRADE if of_full_text == "excluded" else 1.0,
             )
 
-    def open_rows(self, reviewer: str, stage: Stage = ABSTRACT) -> Array:
+    def open_rows(self, reviewer: str, stage: Stage = ABSTRACT) -> IntArray:
         """Return the rows that a reviewer may decide on next."""
         most = self.log.settings.reviewers_per_record
         if stage == FULL_TEXT:
@@ -287,25 +277,21 @@ class RankedRecords:
         Words such as "and" are left out: they count for the rank, but mean nothing to a reader.
         """
         weights = self.queue.word_weights(record)
-        told = [
-            word
-            for word in weights
-            if " " not in word and word not in ENGLISH_STOP_WORDS and weights[word]
-        ]
-        return {
-            word: weights[word] for word in sorted(told, key=lambda word: -abs(weights[word]))[:n]
-        }
+        shown = []
+        for word, weight in weights.items():
+            if weight and " " not in word and word not in ENGLISH_STOP_WORDS:
+                shown.append((word, weight))
+        shown.sort(key=lambda one: -abs(one[1]))
+        return dict(shown[:n])
 
     def ranks(self) -> dict[str, tuple[int, float]]:
         """Return the rank and the probability of relevance of every record."""
         scores = self.queue.scores[: len(self.ids)]
         order = np.argsort(-scores, kind="stable")
-        places = np.empty(len(order), dtype=np.int64)
-        places[order] = np.arange(1, len(order) + 1)
+        ranks = np.empty(len(order), dtype=np.int64)
+        ranks[order] = np.arange(1, len(order) + 1)
         chances = expit(np.polyval(self._calibration(), scores))
-        return {
-            record: (int(places[row]), float(chances[row])) for record, row in self._row.items()
-        }
+        return {record: (int(ranks[row]), float(chances[row])) for record, row in self._row.items()}
 
     def references(self, *, only: Collection[str] = (), sources: bool = False) -> list[Reference]:
         """Return the records with decisions, reasons, ranks and probabilities, for a file.
@@ -406,9 +392,11 @@ class RankedRecords:
             raise DataError(f"no record {record!r:.40} in this project")
         return self._row[record]
 
-    def _best(self, rows: Sequence[int] | Array) -> int | None:
-        places = np.asarray(rows, dtype=np.int64)
-        return int(places[np.argmax(self.queue.scores[places])]) if len(places) else None
+    def _best(self, rows: Sequence[int] | IntArray) -> int | None:
+        indices = np.asarray(rows, dtype=np.int64)
+        if not len(indices):
+            return None
+        return int(indices[np.argmax(self.queue.scores[indices])])
 
     def _calibration(self) -> tuple[float, float]:
         """Return slope and intercept from scores to log odds, as of the last event."""
@@ -563,10 +551,6 @@ def _calibrated(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
         step = np.linalg.solve(hessian, gradient)
         mode += step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-12))
     return float(mode[0]), float(mode[1])
-
-
-def _keywords(reference: Reference) -> str:
-    return "; ".join(reference.keywords)
 
 
 def _whole(record: Record) -> str:

@@ -20,13 +20,19 @@ from bayesift.service.db.database import StoreFailure
 class NotFoundError(DataError):
     """Something that does not exist."""
 
+    status = 404
+
 
 class ConflictError(DataError):
     """Something that the current state does not allow."""
 
+    status = 409
+
 
 class BusyError(BayesiftError):
     """A queue or a rate limit is full; retry after some seconds."""
+
+    status = 429
 
     def __init__(self, message: str, *, seconds: int = 1) -> None:
         super().__init__(message)
@@ -36,35 +42,34 @@ class BusyError(BayesiftError):
 class UnknownCallerError(BayesiftError):
     """A request without a valid token or session."""
 
+    status = 401
+
 
 class NotAllowedError(BayesiftError):
     """Something the caller's role does not allow."""
+
+    status = 403
 
 
 class LateError(BayesiftError):
     """A request that does not arrive in time."""
 
+    status = 408
+
 
 class TooLargeError(DataError):
     """A request larger than the limits."""
+
+    status = 413
 
 
 class UnavailableError(BayesiftError):
     """The database could not be written; nothing was acknowledged."""
 
+    status = 503
+
 
 MEDIA_TYPE = "application/problem+json"
-_STATUS: tuple[tuple[type[Exception], int], ...] = (
-    (NotFoundError, 404),
-    (ConflictError, 409),
-    (TooLargeError, 413),
-    (LateError, 408),
-    (BusyError, 429),
-    (UnknownCallerError, 401),
-    (NotAllowedError, 403),
-    (UnavailableError, 503),
-    (BayesiftError, 422),
-)
 _LOG = logging.getLogger("bayesift.service")
 
 
@@ -85,7 +90,7 @@ def problem_response(error: Exception) -> Response:
     if isinstance(error, StoreFailure):
         _LOG.error("the database failed", exc_info=error)
         error = UnavailableError("the database cannot be reached")
-    status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+    status = getattr(error, "status", 422) if isinstance(error, BayesiftError) else 500
     headers = {}
     if isinstance(error, BusyError):
         headers["Retry-After"] = str(error.seconds)

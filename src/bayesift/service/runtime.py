@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 from prometheus_client import CollectorRegistry, Gauge, Histogram, generate_latest
@@ -36,6 +36,7 @@ from bayesift.service.live import LiveState, Operation, QueueName, Writer
 from bayesift.service.reviews.operations import take_in
 from bayesift.service.reviews.uploads import Uploads
 
+Answer = TypeVar("Answer")
 _LOG = logging.getLogger("bayesift.service")
 _CHECK_SECONDS = 5.0  # until a database that does not answer is reported
 _FIRST_START_SECONDS = 3600.0
@@ -225,7 +226,7 @@ class Service:
             _LEARNING_THREADS, thread_name_prefix="bayesift-learning"
         )
         self._checking = ThreadPoolExecutor(1, thread_name_prefix="bayesift-health")
-        self._computing: dict[Hashable, asyncio.Task[Any]] = {}
+        self._computing: dict[Hashable, asyncio.Future[Any]] = {}
         self.writer = Writer(
             self.store,
             self.live,
@@ -268,7 +269,7 @@ class Service:
         """Whether the store is new and the first admin, the only user, has not signed in."""
         return time.monotonic() < self.first_start_until and self.people.names == {FIRST_ADMIN}
 
-    async def share(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+    async def share(self, key: Hashable, compute: Callable[[], Answer]) -> Answer:
         """Return the result of a slow computation, which runs in a pool of its own.
 
         Callers that want the same at the same time share it.
@@ -282,7 +283,8 @@ class Service:
             )
             self._computing[key] = task
             task.add_done_callback(lambda _: self._computing.pop(key, None))
-        return await asyncio.shield(task)
+        answer: Answer = await asyncio.shield(task)
+        return answer
 
     async def check(self) -> int:
         """Return the number of the last event in the database.

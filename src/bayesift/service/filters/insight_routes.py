@@ -67,10 +67,8 @@ async def stopping(
     recall: Annotated[schemas.Share, Query()] = 0.95,
 ) -> schemas.StoppingOut:
     """Estimate how many relevant documents are left among those the filter has seen."""
-    estimate: schemas.StoppingOut = await service.share(
-        ("stopping", name, recall), partial(stopping_estimate, service, name, recall)
-    )
-    return estimate
+    compute = partial(stopping_estimate, service, name, recall)
+    return await service.share(("stopping", name, recall), compute)
 
 
 @insight.get("/topics")
@@ -81,10 +79,7 @@ async def topics(
     n: Annotated[int, Query(ge=1, le=30)] = 8,
 ) -> list[schemas.TopicOut]:
     """Find topics of the retrieved documents."""
-    found: list[schemas.TopicOut] = await service.share(
-        ("topics", name, n), partial(topics_of, service, name, n)
-    )
-    return found
+    return await service.share(("topics", name, n), partial(topics_of, service, name, n))
 
 
 def _readable(service: Service, name: str, stems: Iterable[str]) -> dict[str, str]:

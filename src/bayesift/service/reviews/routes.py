@@ -111,8 +111,7 @@ async def gauge(review: ReviewId, person: Reader, service: TheService) -> schema
         with service.live.reviews.ranking(review) as (_, ranked):
             return gauge_of(ranked)
 
-    found: schemas.GaugeOut = await service.share(("gauge", review), read)
-    return found
+    return await service.share(("gauge", review), read)
 
 
 @screening.patch("")
@@ -360,8 +359,7 @@ async def statistics(
         with service.live.reviews.ranking(review) as (opened, ranked):
             return all_statistics(opened, ranked)
 
-    statistics: schemas.StatisticsOut = await service.share(("statistics", review), counted)
-    return statistics
+    return await service.share(("statistics", review), counted)
 
 
 @exports.get("/flow.svg", response_class=Response, responses=file_answer("image/svg+xml"))

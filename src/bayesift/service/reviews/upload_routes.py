@@ -9,7 +9,7 @@ from functools import partial
 from fastapi import APIRouter, Request
 
 from bayesift.references import ReferenceList
-from bayesift.screening import Duplicates, find_duplicates
+from bayesift.screening import find_duplicates
 from bayesift.service.access.callers import Person, Reviewer
 from bayesift.service.files import FILE_BODY
 from bayesift.service.reviews import schemas
@@ -93,9 +93,7 @@ async def preview(
 ) -> schemas.PreviewOut:
     """Show what a review of these records would hold, and the duplicates among them."""
     references = service.uploads.take(person.name, body.uploads)
-    found: Duplicates = await service.share(
-        object(), partial(find_duplicates, references.references)
-    )
+    found = await service.share(object(), partial(find_duplicates, references.references))
 
     def shown(indices: Iterable[int], probability: float | None = None) -> schemas.DuplicateOut:
         records = [ReferenceOut.model_validate(references[index]) for index in indices]

@@ -85,7 +85,7 @@ function tiles(filter) {
     ["for learning", counters.asked],
     ["judged relevant", counters.judged_relevant],
     ["judged not relevant", counters.judged_irrelevant],
-    ["to review", filter.waiting],
+    ["to judge", filter.waiting],
     ["words used", filter.n_terms],
   ];
   return h(
