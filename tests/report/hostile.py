@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from bayesift.classifier import CategoryWords, WordWeight
 from bayesift.evaluation import PrecisionRecallCurve, ReliabilityCurve
 from bayesift.evaluation.scores import CategoryScores
 from bayesift.report import (
-    CategoryWords,
     ComparisonContent,
     Confusion,
     EvaluationContent,
@@ -14,7 +14,6 @@ from bayesift.report import (
     Mistake,
     Span,
     System,
-    WordWeight,
 )
 
 CURVE = PrecisionRecallCurve(np.array([0.9, 0.1]), np.array([1.0, 0.5]), np.array([0.5, 1.0]))

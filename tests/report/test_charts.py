@@ -87,7 +87,7 @@ def test_confusion_names_every_cell():
 
 
 def test_bars_of_words_are_as_long_as_their_weights():
-    from bayesift.report import WordWeight
+    from bayesift.classifier import WordWeight
 
     assert "--share:50.0%" in macro(
         "word_bars", [WordWeight("wheat", 2.0), WordWeight("corn", 1.0)]

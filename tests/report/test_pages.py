@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from bayesift.classifier import WordWeight
 from bayesift.evaluation.scores import CategoryScores
 from bayesift.report import (
     ComparisonContent,
@@ -12,7 +13,6 @@ from bayesift.report import (
     Mistake,
     Span,
     System,
-    WordWeight,
     comparison_report,
     evaluation_report,
 )

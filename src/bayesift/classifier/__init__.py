@@ -8,11 +8,13 @@ from bayesift.classifier.predictions import Evaluation, Predictions, deciding_te
 from bayesift.classifier.stream import StreamAnswer, StreamFolder, StreamItem, StreamLearner
 from bayesift.classifier.text_classifier import TextClassifier
 from bayesift.classifier.texts import Texts, read_texts
+from bayesift.classifier.top_terms import CategoryWords, WordWeight
 
 __all__ = [
     "Abstention",
     "CalibrationWindow",
     "CategoryExplanation",
+    "CategoryWords",
     "ChangedWord",
     "Doubts",
     "Evaluation",
@@ -29,6 +31,7 @@ __all__ = [
     "TermContribution",
     "TextClassifier",
     "Texts",
+    "WordWeight",
     "deciding_terms",
     "evaluate",
     "expected_quality",

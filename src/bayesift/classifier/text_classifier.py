@@ -38,6 +38,7 @@ from bayesift.classifier.model_options import (
 from bayesift.classifier.notebook import classifier_html
 from bayesift.classifier.saving import attach_vectors, classifier_of, content_of
 from bayesift.classifier.texts import Texts, read_texts
+from bayesift.classifier.top_terms import CategoryWords, top_terms
 from bayesift.errors import DataError
 from bayesift.features import Design
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge, apply_knowledge
@@ -197,20 +198,23 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         model = scale_blocks(model, design)
         model, coverage = self._apply_knowledge(model, form, features, design)
 
-        # Model and rule: the rule is fitted to the scores that the model gives.
+        # Model.
         estimator = ThresholdedClassifier(
             model, rule=self.threshold, cv=self.threshold_cv, random_state=self.random_state
         )
+        estimator.check_rule()
         options = fit_options(
             model, features.selection, design, weights, multilabel=form.multilabel
         )
-        estimator.fit(design.rows, labels.y, **options)
-        if takes_blocks(model):
-            # A model that weighs blocks keeps only those that lower its loss.
-            kinds = estimator.estimator_.kinds_
-            estimator.estimator_.keep_columns(design.columns_of(kinds))
-            features = features.only(kinds)
-            design = design.only(kinds)
+        fitted = clone(model).fit(design.rows, labels.y, **options)
+
+        # Rule: thresholds on the scores that the model gives.
+        estimator.fit_rule(fitted, design.rows, labels.y, **options)
+        if takes_blocks(fitted):
+            # The model keeps only the blocks that lower its loss.
+            fitted.keep_columns(design.columns_of(fitted.kinds_))
+            features = features.only(fitted.kinds_)
+            design = design.only(fitted.kinds_)
 
         self.label_form_ = form
         self.features_ = features
@@ -574,6 +578,19 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         for block in self.features_.block_names().values():
             names = names + block
         return np.array(names, dtype=object)
+
+    def top_terms(self, n: int = 10) -> list[CategoryWords]:
+        """Return the n most informative words of each category, in the order of `categories_`.
+
+        Examples
+        --------
+        >>> texts = ["wheat and corn", "corn exports", "crude oil prices", "oil tankers"]
+        >>> classifier = TextClassifier().fit(texts, ["grain", "grain", "crude", "crude"])
+        >>> [(found.category, found.words[0].word) for found in classifier.top_terms(n=1)]
+        [('crude', 'oil'), ('grain', 'corn')]
+        """
+        check_is_fitted(self)
+        return top_terms(self, n)
 
     def explain(
         self, text: Any, *, categories: Sequence[Any] | None = None, top: int = 10

@@ -186,13 +186,12 @@ def inspect(
 def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
     from bayesift.errors import DataError
     from bayesift.model_file import load_model
-    from bayesift.report import top_terms
     from bayesift.thresholds import THRESHOLD_RULES
 
     header = load_model(path).header
     files = [path] if path.is_file() else [file for file in path.iterdir() if file.is_file()]
     try:
-        words = [category.words for category in top_terms(classifier, top)]
+        words = [category.words for category in classifier.top_terms(top)]
     except DataError:  # nearest neighbours and Gaussian processes have no weights of words
         words = [()] * len(classifier.categories_)
     return {

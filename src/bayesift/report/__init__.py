@@ -5,7 +5,6 @@
 """
 
 from bayesift.report.content import (
-    CategoryWords,
     ComparisonContent,
     Confusion,
     EvaluationContent,
@@ -14,14 +13,11 @@ from bayesift.report.content import (
     Mistake,
     Span,
     System,
-    WordWeight,
 )
 from bayesift.report.gather import comparison_content, report_content
 from bayesift.report.pages import comparison_report, evaluation_report, filter_report
-from bayesift.report.top_terms import top_terms
 
 __all__ = [
-    "CategoryWords",
     "ComparisonContent",
     "Confusion",
     "EvaluationContent",
@@ -30,11 +26,9 @@ __all__ = [
     "Mistake",
     "Span",
     "System",
-    "WordWeight",
     "comparison_content",
     "comparison_report",
     "evaluation_report",
     "filter_report",
     "report_content",
-    "top_terms",
 ]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from bayesift.classifier.top_terms import CategoryWords, WordWeight
 from bayesift.evaluation import PrecisionRecallCurve, ReliabilityCurve
 from bayesift.evaluation.scores import CategoryScores
 
@@ -59,28 +60,6 @@ class Confusion:
             if i != j and count
         ]
         return sorted(found, key=lambda entry: -entry[2])[:limit]
-
-
-@dataclass(frozen=True, slots=True)
-class WordWeight:
-    """A word and its weight for a category, below 0 if against it.
-
-    With its standard deviation and the probability that it matters (`inclusion`), if the model has
-    them.
-    """
-
-    word: str
-    weight: float
-    deviation: float | None = None
-    inclusion: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CategoryWords:
-    """The most informative words of a category, the strongest first."""
-
-    category: str
-    words: tuple[WordWeight, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesift.arrays import Array, FloatArray
+from bayesift.classifier.top_terms import CategoryWords, WordWeight
 from bayesift.errors import DataError
 from bayesift.evaluation import (
     PrecisionRecallCurve,
@@ -21,7 +22,6 @@ from bayesift.evaluation import (
 from bayesift.records import Corpus, Document
 from bayesift.records.corpus import indicator_of
 from bayesift.report.content import (
-    CategoryWords,
     ComparisonContent,
     Confusion,
     EvaluationContent,
@@ -30,9 +30,7 @@ from bayesift.report.content import (
     Mistake,
     Span,
     System,
-    WordWeight,
 )
-from bayesift.report.top_terms import top_terms
 from bayesift.state import kind_of
 from bayesift.text.pieces import weighted_pieces
 
@@ -411,7 +409,7 @@ def _confusion(classifier: TextClassifier, corpus: Corpus, decisions: Array) -> 
 def _words(classifier: TextClassifier, n_words: int, sizes: Array) -> tuple[CategoryWords, ...]:
     """Return the words of the categories, the largest first; none without weights."""
     try:
-        found = top_terms(classifier, n_words)
+        found = classifier.top_terms(n_words)
     except DataError:
         return ()
     return tuple(found[j] for j in sizes if found[j].words)

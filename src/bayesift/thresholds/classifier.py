@@ -136,24 +136,43 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         `fit_params`, such as `sample_weight` or `feature_mask`, go to the classifier; the rule
         counts every document once.
         """
-        rule = self.new_rule()
-        method = response_method(
-            self.estimator, self.response, probabilities=rule.needs_probabilities
-        )
-        y, self.multilabel_ = _target(y)
+        self.check_rule()
+        y = _target(y)
         X, y = indexable(X, y)
-        self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
-        self._method = method
-        self.classes_, codes = (
-            (np.arange(y.shape[1]), None) if self.multilabel_ else number_labels(y)
+        fitted = clone(self.estimator).fit(X, y, **fit_params)
+        return self.fit_rule(fitted, X, y, **fit_params)
+
+    def check_rule(self) -> None:
+        """Refuse a rule that needs scores which the classifier does not give."""
+        needs_probabilities = self.new_rule().needs_probabilities
+        response_method(self.estimator, self.response, probabilities=needs_probabilities)
+
+    def fit_rule(self, fitted: Any, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Fit the rule to the scores of a classifier.
+
+        Parameters
+        ----------
+        fitted : the classifier, fitted to X and y with `fit_params`
+        y : a vector of labels, or an indicator matrix that can be indexed by rows
+        """
+        rule = self.new_rule()
+        self.estimator_ = fitted
+        self._method = response_method(
+            fitted, self.response, probabilities=rule.needs_probabilities
         )
-        Y = y if codes is None else codes[:, None] == np.arange(len(self.classes_))
+        self.multilabel_ = y.ndim == 2
+        if self.multilabel_:
+            self.classes_ = np.arange(y.shape[1])
+            Y = y
+        else:
+            self.classes_, codes = number_labels(y)
+            Y = codes[:, None] == np.arange(len(self.classes_))
         if rule.needs_scores and "sample_weight" in fit_params:
             _refuse_weightless(Y, fit_params["sample_weight"])
-        held_out = getattr(self.estimator_, "held_out_", None) if self.cv is None else None
+        held_out = getattr(fitted, "held_out_", None) if self.cv is None else None
         if self.rule == "auto" and self.multilabel_ and held_out is not None:
             rule = MaxF1(shrinkage=_AUTO_SHRINKAGE)
-        if rule.needs_scores and held_out is not None and method == "predict_proba":
+        if rule.needs_scores and held_out is not None and self._method == "predict_proba":
             self.rule_ = rule.fit(held_out.labels, held_out.probabilities)
             return self
         scores = self._sample_scores(X, y, Y, fit_params) if rule.needs_scores else None
@@ -271,24 +290,22 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
 
-def _target(y: Any) -> tuple[Any, bool]:
-    """Class labels as a vector, or an indicator matrix that can be indexed by rows.
-
-    And whether it is one.
+def _target(y: Any) -> Any:
+    """Return class labels as a vector, or an indicator matrix that can be indexed by rows.
 
     A sparse y is an indicator even if it has one column; a dense column holds labels.
     """
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     if are_names(y):
-        return y, False
+        return y
     assert_all_finite(y, input_name="y")
     if sparse.issparse(y) and y.shape[1] == 1:
-        return sparse.csr_array(y), True
+        return sparse.csr_array(y)
     check_classification_targets(y)
-    if type_of_target(y, input_name="y") == "multilabel-indicator":
-        return (sparse.csr_array(y) if sparse.issparse(y) else np.asarray(y)), True
-    return column_or_1d(y, warn=True), False
+    if type_of_target(y, input_name="y") != "multilabel-indicator":
+        return column_or_1d(y, warn=True)
+    return sparse.csr_array(y) if sparse.issparse(y) else np.asarray(y)
 
 
 def _refuse_weightless(Y: Any, sample_weight: Any) -> None:

@@ -13,7 +13,7 @@ from bayesift.models.linear import (
     SparseBayesClassifier,
     log_evidence,
 )
-from bayesift.models.linear.design import Design, dense_columns
+from bayesift.models.linear.mixed_matrix import MixedMatrix, dense_columns
 from bayesift.state import decode, encode
 
 
@@ -37,7 +37,7 @@ def test_dense_columns_are_found_and_multiplied_as_the_whole_matrix():
     )
     assert dense_columns(rows).tolist() == list(range(30, 70))
     assert not len(dense_columns(sparse.csr_array(rows[:, :50])))
-    design, rng = Design(rows, dense_columns(rows)), np.random.default_rng(1)
+    design, rng = MixedMatrix(rows, dense_columns(rows)), np.random.default_rng(1)
     assert design.sparse.nnz == rows[:, :30].nnz
     weights, values = rng.normal(size=(71, 8)), rng.normal(size=(60, 8))
     out, back = np.empty((60, 8)), np.empty((71, 8))

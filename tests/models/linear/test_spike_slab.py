@@ -17,7 +17,6 @@ from bayesift.kernels.spike_slab import expected_likelihood
 from bayesift.models import LaplacePrior, LogF, SpikeSlabClassifier, make_learner
 from bayesift.models.linear import LinearProblem, Solution, SpikeSlab, inclusion_posterior
 from bayesift.models.linear.links import link_of, log_likelihoods
-from bayesift.report import top_terms
 from tests.oracles.spike_slab import inclusion_by_gibbs
 
 SETTINGS = [
@@ -329,9 +328,7 @@ def test_words_that_matter_are_shown(capsys):
     model = make_learner("logistic-spike-slab")
     classifier = TextClassifier(model=model).fit(texts, ["grain", "grain", "crude", "crude"] * 10)
     words = {
-        word.word: word.inclusion
-        for category in top_terms(classifier, k=5)
-        for word in category.words
+        word.word: word.inclusion for category in classifier.top_terms(5) for word in category.words
     }
     assert max(words["wheat"], words["oil"]) > 0.9
     explanation = classifier.explain("wheat and corn", categories=["grain"])

@@ -22,7 +22,7 @@ from bayesift.models.ensemble.members import (
     Sample,
     Settings,
 )
-from bayesift.models.linear.design import dense_columns
+from bayesift.models.linear.mixed_matrix import dense_columns
 
 Progress = Callable[[int, int], None]
 Corrected = TypeVar("Corrected", bound=Callable[[FloatArray], FloatArray])

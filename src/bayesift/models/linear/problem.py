@@ -13,8 +13,8 @@ from bayesift.kernels.documents import Matrix
 from bayesift.kernels.entries import entries_of
 from bayesift.kernels.linear import squared_lengths
 from bayesift.models.base import Row, SparseRow, compact_row
-from bayesift.models.linear.design import Design, dense_columns
 from bayesift.models.linear.links import Link, log_likelihoods
+from bayesift.models.linear.mixed_matrix import MixedMatrix, dense_columns
 from bayesift.models.linear.priors import Prior, is_shared, penalty_rows, row_of
 from bayesift.threads import computed_once
 from bayesift.validation import Targets
@@ -105,9 +105,9 @@ class LinearProblem:
         return sparse.csc_array(self.rows)
 
     @computed_once
-    def design(self) -> Design:
+    def design(self) -> MixedMatrix:
         """Return the matrix as solvers multiply it: dense columns apart, if there are any."""
-        return Design(self.rows, dense_columns(self.rows))
+        return MixedMatrix(self.rows, dense_columns(self.rows))
 
     @computed_once
     def norms(self) -> FloatArray:

@@ -31,7 +31,7 @@ from scipy.special import logsumexp
 
 from bayesift.arrays import Array, FloatArray, SparseRows, inner
 from bayesift.kernels import softmax as kernels
-from bayesift.models.linear.design import Design, dense_columns
+from bayesift.models.linear.mixed_matrix import MixedMatrix, dense_columns
 from bayesift.models.linear.priors import GaussianPrior, prior_of, row_of
 from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.models.linear.solvers.line_search import backtrack
@@ -53,7 +53,9 @@ class NormalModel:
     def __init__(
         self, problem: LinearProblem, rows: SparseRows, centre: Array, spread: FloatArray
     ) -> None:
-        self.design = problem.design if rows is problem.rows else Design(rows, dense_columns(rows))
+        self.design = (
+            problem.design if rows is problem.rows else MixedMatrix(rows, dense_columns(rows))
+        )
         self.columns = sparse.csc_array(self.design.sparse)
         self.single = self.design.table.astype(
             np.float32

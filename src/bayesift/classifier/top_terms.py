@@ -13,6 +13,7 @@ coefficients.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,10 +21,9 @@ from scipy import sparse
 
 from bayesift.arrays import Array, FloatArray
 from bayesift.errors import DataError
-from bayesift.report.content import CategoryWords, WordWeight
 
 if TYPE_CHECKING:
-    from bayesift.classifier import TextClassifier
+    from bayesift.classifier.text_classifier import TextClassifier
 
 
 # Without smoothing a word may be impossible outside its category; no log odds count for more than
@@ -31,32 +31,41 @@ if TYPE_CHECKING:
 _LARGEST_LOG_ODDS = 30.0
 
 
-def top_terms(classifier: TextClassifier, k: int = 10) -> list[CategoryWords]:
-    """Return the k most informative words of each category, in the order of `categories_`.
+@dataclass(frozen=True, slots=True)
+class WordWeight:
+    """A word and its weight for a category, below 0 if against it.
 
-    Examples
-    --------
-    >>> from bayesift.classifier import TextClassifier
-    >>> texts = ["wheat and corn", "corn exports", "crude oil prices", "oil tankers"]
-    >>> classifier = TextClassifier().fit(texts, ["grain", "grain", "crude", "crude"])
-    >>> [(category.category, category.words[0].word) for category in top_terms(classifier, k=1)]
-    [('crude', 'oil'), ('grain', 'corn')]
+    With its standard deviation and the probability that it matters (`inclusion`), if the model has
+    them.
     """
-    if k < 1:
-        raise ValueError(f"k must be at least 1, got {k!r}")
+
+    word: str
+    weight: float
+    deviation: float | None = None
+    inclusion: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryWords:
+    """The most informative words of a category, the strongest first."""
+
+    category: str
+    words: tuple[WordWeight, ...]
+
+
+def top_terms(classifier: TextClassifier, n: int) -> list[CategoryWords]:
+    """Return the n most informative words of each category, in the order of `categories_`."""
+    if n < 1:
+        raise ValueError(f"n must be at least 1, got {n!r}")
     names = classifier.terms()
     model = classifier.model_
-    return [
-        CategoryWords(
-            category,
-            _largest(
-                names, weights[: len(names)], _deviations(model, row), _inclusion(model, row), k
-            ),
+    found = []
+    for row, weights in enumerate(_term_weights(model)):
+        words = _largest(
+            names, weights[: len(names)], _deviations(model, row), _inclusion(model, row), n
         )
-        for row, (category, weights) in enumerate(
-            zip(classifier.categories_, _term_weights(model), strict=True)
-        )
-    ]
+        found.append(CategoryWords(classifier.categories_[row], words))
+    return found
 
 
 def _largest(

@@ -8,7 +8,6 @@ from bayesift.classifier import TextClassifier
 from bayesift.errors import DataError
 from bayesift.models import LEARNERS, make_learner
 from bayesift.models.naive_bayes import NaiveBayesClassifier
-from bayesift.report import top_terms
 from bayesift.text import TermVectorizer
 
 TEXTS = [
@@ -24,7 +23,7 @@ SETS = [["grain"], ["grain", "trade"], ["crude"], ["crude", "ship"]] * 3
 def first_words(classifier):
     return {
         category.category: category.words[0].word
-        for category in top_terms(classifier, 3)
+        for category in classifier.top_terms(3)
         if category.words
     }
 
@@ -54,7 +53,7 @@ SPARSEST = {"probit-jeffreys", "logistic-spike-slab", "probit-spike-slab"}
 @pytest.mark.parametrize("model", [name for name in LEARNERS if name in SILENT])
 def test_learners_without_weights_of_words_say_so(model):
     with pytest.raises(DataError, match="has no weights of words"):
-        top_terms(TextClassifier(model=model).fit(TEXTS, LABELS))
+        TextClassifier(model=model).fit(TEXTS, LABELS).top_terms()
 
 
 @pytest.mark.parametrize("model", TELLING)
@@ -90,7 +89,7 @@ def test_weights_are_the_formula():
     classifier = TextClassifier(model="naive-bayes").fit(TEXTS, LABELS)
     model = classifier.model_
     crude, grain = np.exp(model.feature_log_prob_)
-    word = top_terms(classifier, 1)[0].words[0]
+    word = classifier.top_terms(1)[0].words[0]
     j = classifier.terms().index(word.word)
     assert word.weight == pytest.approx(np.sqrt(crude[j]) * np.log(crude[j] / grain[j]))
 
@@ -103,12 +102,8 @@ def test_neither_the_rarest_nor_the_commonest_words_win():
         "the corn and the hay",
     ] * 5
     texts.append("the oil rare2")
-    found = top_terms(
-        TextClassifier(model="naive-bayes").fit(
-            texts, ["crude", "crude", "grain", "grain"] * 5 + ["crude"]
-        ),
-        2,
-    )
+    labels = ["crude", "crude", "grain", "grain"] * 5 + ["crude"]
+    found = TextClassifier(model="naive-bayes").fit(texts, labels).top_terms(2)
     assert found[0].words[0].word == "oil"
     assert "the" not in [word.word for word in found[0].words]
 
@@ -116,7 +111,7 @@ def test_neither_the_rarest_nor_the_commonest_words_win():
 def test_impossible_words_have_finite_weights():
     classifier = TextClassifier(model="naive-bayes-maximum-likelihood").fit(TEXTS, SETS)
     assert all(
-        np.isfinite(word.weight) for category in top_terms(classifier) for word in category.words
+        np.isfinite(word.weight) for category in classifier.top_terms() for word in category.words
     )
 
 
@@ -124,12 +119,12 @@ def test_one_category_has_nothing_to_stand_against():
     classifier = TextClassifier(model=NaiveBayesClassifier()).fit(
         ["corn", "oats"], ["grain", "grain"]
     )
-    assert [category.category for category in top_terms(classifier)] == ["grain"]
+    assert [category.category for category in classifier.top_terms()] == ["grain"]
 
 
 def test_models_without_words_are_refused():
     classifier = TextClassifier(model=KNeighborsClassifier(1)).fit(TEXTS, LABELS)
     with pytest.raises(DataError, match="KNeighborsClassifier has no weights of words"):
-        top_terms(classifier)
+        classifier.top_terms()
     with pytest.raises(ValueError, match="at least 1"):
-        top_terms(classifier, 0)
+        classifier.top_terms(0)

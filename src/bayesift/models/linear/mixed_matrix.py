@@ -27,7 +27,7 @@ def dense_columns(rows: SparseRows) -> Array:
     return found if len(found) >= _FEWEST_DENSE_COLUMNS else found[:0]
 
 
-class Design:
+class MixedMatrix:
     """Products with documents x terms and with its transpose.
 
     Parameters
