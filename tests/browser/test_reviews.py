@@ -193,7 +193,7 @@ def test_a_review_is_begun_from_another_one_and_from_documents(server, visit, fi
     expect(page.locator(".upload")).to_contain_text("1 record (review")
     server.ask("POST", "documents/batch", {"documents": [wheat(f"taken-{n}", n) for n in range(3)]})
     page.get_by_role("button", name="From added documents").click()
-    dialog.get_by_label("At most").fill("3")
+    dialog.get_by_label("Maximum number").fill("3")
     dialog.get_by_role("button", name="Take them").click()
     expect(page.locator(".upload").last).to_contain_text("3 records (documents")
     expect(page.get_by_text("4 to screen")).to_be_visible()

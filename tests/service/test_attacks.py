@@ -277,7 +277,7 @@ def test_a_flipped_bit_is_found_or_does_no_harm(tmp_path):
 
 
 def test_a_large_file_is_checked_in_a_process_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.setattr(database, "_CHECKED_APART", 0)
+    monkeypatch.setattr(database, "_MIN_BYTES_CHECKED_APART", 0)
     with running(tmp_path) as service:
         Clients(service).ada.post("/api/documents/batch", json={"documents": documents(0, 60)})
     with running(tmp_path) as service:

@@ -40,7 +40,7 @@ _DECIDING = ("decide", "undo", "resolve")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
+class ReviewCommand:
     """Something that a person does to a review; its fields are what the event keeps."""
 
     type: ClassVar[EventType]
@@ -52,7 +52,7 @@ class Command:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecordCommand(Command):
+class RecordCommand(ReviewCommand):
     """Something that a person does to one record."""
 
     record: str
@@ -125,7 +125,7 @@ class JoinRecords(RecordCommand):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SetWords(Command):
+class SetWords(ReviewCommand):
     """Replace the words that speak for relevance, or against it."""
 
     type = "words"
@@ -133,7 +133,7 @@ class SetWords(Command):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StopScreening(Command):
+class StopScreening(ReviewCommand):
     """End the screening, with the reason."""
 
     type = "stop"
@@ -141,14 +141,14 @@ class StopScreening(Command):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResumeScreening(Command):
+class ResumeScreening(ReviewCommand):
     """Go on with a screening that was ended."""
 
     type = "resume"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChangeSettings(Command):
+class ChangeSettings(ReviewCommand):
     """Change settings of a review; None leaves a setting as it is."""
 
     type = "settings"
@@ -369,7 +369,7 @@ def opened_in(unit: UnitOfWork, review: str) -> LiveReview:
     return unit.live.reviews.changing(unit.tx, review)
 
 
-def perform(unit: UnitOfWork, review: str, command: Command) -> LiveReview:
+def perform(unit: UnitOfWork, review: str, command: ReviewCommand) -> LiveReview:
     """Carry out a command of a person."""
     opened = opened_in(unit, review)
     given: Mapping[str, Any] = {"by": unit.user, **command.values}

@@ -25,7 +25,7 @@ from bayesift.service.reviews.exports import (
     records_file,
     unpacked_project,
 )
-from bayesift.service.reviews.live import Command, RecordCommand, opened_in, perform
+from bayesift.service.reviews.live import RecordCommand, ReviewCommand, opened_in, perform
 from bayesift.service.reviews.pages import (
     all_statistics,
     gauge_of,
@@ -420,7 +420,7 @@ async def export_project(review: ReviewId, person: Reader, service: TheService) 
 
 
 async def _command(
-    service: Service, person: Person, review: str, command: Command
+    service: Service, person: Person, review: str, command: ReviewCommand
 ) -> schemas.ReviewOut:
     """Carry out a command, and show the review as it is then."""
     await service.do(person, lambda unit: perform(unit, review, command))

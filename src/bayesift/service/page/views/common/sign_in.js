@@ -79,7 +79,7 @@ function offerSetUp(place) {
       field(
         "Your name",
         name,
-        "You become its admin and get a token to sign in with. Only this machine is offered this.",
+        "You become its admin and get a token to sign in with. This is offered on this machine only.",
       ),
       h("p", { class: "row" }, submit),
       error,

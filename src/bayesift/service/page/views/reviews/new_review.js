@@ -71,7 +71,7 @@ class Draft {
     return h(
       "p",
       { class: "row here" },
-      h("span", { class: "soft" }, "Or take records that are here:"),
+      h("span", { class: "soft" }, "Or take records from this service:"),
       button("From a review …", {}, () => this.#choose(reviewChoice)),
       button("From added documents …", {}, () => this.#choose(documentChoice)),
     );
@@ -192,7 +192,7 @@ class Draft {
       });
       location.hash = reviewLink(review.id);
     } catch (problem) {
-      this.error.textContent = `Not begun: ${problem.message}`;
+      this.error.textContent = `The review was not created: ${problem.message}`;
       this.submit.disabled = false;
       this.submit.textContent = "Begin screening";
     }
@@ -270,7 +270,7 @@ async function documentChoice(signal) {
     heading: "Added documents",
     parts: [
       field("Documents", source),
-      field("At most, the newest", limit),
+      field("Maximum number, the newest first", limit),
       check(decisions, "With judgements of the filter as decisions"),
     ],
     chosen: () => {

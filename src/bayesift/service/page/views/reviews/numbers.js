@@ -121,7 +121,7 @@ function readingCosts({ recall, more_reading }) {
     h(
       "p",
       { class: "soft" },
-      `To be surer of ${percent(recall)} recall, records to read without a find: ${costs.join(", ")}.`,
+      `To be surer of ${percent(recall)} recall, irrelevant records to read in a row: ${costs.join(", ")}.`,
     )
   );
 }
@@ -239,7 +239,7 @@ const reviewersCard = ({ reviewers }) =>
             ),
           ),
         )
-      : h("p", { class: "soft" }, "Nobody has decided yet."),
+      : h("p", { class: "soft" }, "No decisions yet."),
   );
 
 const agreementCard = found =>

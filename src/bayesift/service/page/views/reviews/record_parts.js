@@ -90,7 +90,7 @@ function links({ doi, pmid, url }) {
 export function recordHistory(record) {
   const hidden =
     record.hidden > 0 &&
-    h("p", { class: "soft" }, "Another reviewer has decided; you see it when you have.");
+    h("p", { class: "soft" }, "Another reviewer has decided; their decision is shown after yours.");
   return h(
     "div",
     { class: "history" },

@@ -149,7 +149,7 @@ class Screening {
         "p",
         {},
         done
-          ? "See the numbers and take the file away."
+          ? "See the numbers and download the records."
           : `${plural(this.progress.waiting, "record")} ${this.progress.waiting === 1 ? "waits" : "wait"} for another reviewer; others are reserved for another reviewer.`,
       ),
       h(
@@ -235,7 +235,7 @@ class Screening {
             .split("\n")
             .filter(Boolean)
             .map(line => h("p", {}, line))
-        : !query && h("p", { class: "soft" }, "None were written down; see Settings."),
+        : !query && h("p", { class: "soft" }, "No criteria are set; see Settings."),
       reasons.length > 0 && [
         h("h4", {}, "Reasons to exclude"),
         h(
