@@ -16,7 +16,8 @@ def way(request):
     """Small inputs are counted by NumPy, and here by the kernels too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            counts, *(("SMALL", -1) if request.param == "kernels" else ("_TINY_INPUT", counts.SMALL))
+            counts,
+            *(("SMALL", -1) if request.param == "kernels" else ("_TINY_INPUT", counts.SMALL)),
         )
         yield
 

@@ -73,12 +73,12 @@ def _most_certain(
     given = scores[rows, columns]
     certainty = np.where(assigned, given, (1 if classifier.has_probabilities_ else 0) - given)
     seen: set[int] = set()
-    for place in np.argsort(-certainty, kind="stable").tolist():
+    for index in np.argsort(-certainty, kind="stable").tolist():
         if len(seen) == n:
             return
-        if rows[place] not in seen:
-            seen.add(int(rows[place]))
-            yield int(rows[place]), int(columns[place])
+        if rows[index] not in seen:
+            seen.add(int(rows[index]))
+            yield int(rows[index]), int(columns[index])
 
 
 def _explained_mistake(
@@ -399,9 +399,9 @@ def _confusion(classifier: TextClassifier, corpus: Corpus, decisions: Array) -> 
     if classifier.multilabel_ or not corpus.is_single_label:
         return None
     names = [*classifier.categories_, *sorted(set(corpus.labels) - set(classifier.categories_))]
-    place = {name: i for i, name in enumerate(names)}
+    index = {name: i for i, name in enumerate(names)}
     counts = np.zeros((len(names), len(names)), dtype=np.int64)
-    np.add.at(counts, ([place[label] for label in corpus.labels], np.argmax(decisions, axis=1)), 1)
+    np.add.at(counts, ([index[label] for label in corpus.labels], np.argmax(decisions, axis=1)), 1)
     mistakes = counts.sum(axis=0) + counts.sum(axis=1) - 2 * np.diag(counts)
     shown = np.sort(np.argsort(-mistakes, kind="stable")[:_SHOWN_CONFUSED])
     kept = counts[np.ix_(shown, shown)].tolist()

@@ -267,8 +267,8 @@ def _penalty(learner: SparseBayesClassifier, totals: Totals, models: list[int]) 
     penalty = np.zeros((5, n_terms + 1, len(priors)))
     penalty[LOWER] = -np.inf
     penalty[UPPER] = np.inf
-    for place, category in enumerate(priors):
-        penalty[:, :-1, place] = penalty_rows(prior, category, n_terms)
+    for index, category in enumerate(priors):
+        penalty[:, :-1, index] = penalty_rows(prior, category, n_terms)
     penalty[L2, -1], penalty[MODE, -1] = intercept[1:]
     share = totals.positives[models] / totals.n_documents
     squares = np.append(totals.squares, totals.n_documents)[:, np.newaxis]

@@ -203,12 +203,12 @@ class PairCounts:
 
     def taking(self, terms: IntArray) -> PairCounts:
         """Return the counts of these terms only, ascending columns."""
-        place = np.full(len(self.term_documents), -1, dtype=np.int32)
-        place[terms] = np.arange(len(terms), dtype=np.int32)
-        kept = place[self.term] >= 0
+        index = np.full(len(self.term_documents), -1, dtype=np.int32)
+        index[terms] = np.arange(len(terms), dtype=np.int32)
+        kept = index[self.term] >= 0
         pairs = (
             self.category[kept],
-            place[self.term[kept]],
+            index[self.term[kept]],
             self.documents[kept],
             self.weight[kept],
         )

@@ -284,9 +284,9 @@ def document_weights(
     if targets.multilabel:
         raise ValueError("with an indicator matrix class_weight is None or 'balanced'")
     scaled = weights.copy()
-    for place, label in enumerate(targets.classes):
+    for index, label in enumerate(targets.classes):
         documents = targets.members.indices[
-            targets.members.indptr[place] : targets.members.indptr[place + 1]
+            targets.members.indptr[index] : targets.members.indptr[index + 1]
         ]
         scaled[documents] *= class_weight.get(label, 1.0)
     return scaled, None

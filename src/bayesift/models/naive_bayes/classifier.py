@@ -288,10 +288,10 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         return np.where(rivals == category, (category + 1) % len(self.classes_), rivals)
 
     def _place(self, category: Any) -> int:
-        places = np.flatnonzero(self.classes_ == category)
-        if len(places) != 1:
+        positions = np.flatnonzero(self.classes_ == category)
+        if len(positions) != 1:
             raise ValueError(f"no category {category!r}")
-        return int(places[0])
+        return int(positions[0])
 
     def _two_classes(self, rows: Array) -> Array:
         if len(self.classes_) != 2:
