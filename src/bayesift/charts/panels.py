@@ -470,9 +470,9 @@ def compact(count: int) -> str:
             break
         value = value / 1000
         unit = larger
-    return (
-        f"{value:.1f}".removesuffix(".0") + unit if unit and value < 9.95 else f"{value:.0f}{unit}"
-    )
+    if unit and value < 9.95:
+        return f"{value:.1f}".removesuffix(".0") + unit
+    return f"{value:.0f}{unit}"
 
 
 def _round_steps(low: float, high: float) -> tuple[float, ...]:

@@ -210,11 +210,9 @@ def _cuts(positive: Array, scores: FloatArray) -> tuple[Array, Array, Array]:
 
 
 def _average_precision(positive: Array, scores: FloatArray, zero_division: float) -> float:
-    return (
-        PrecisionRecallCurve._of_ranked(positive, scores).average_precision
-        if positive.any()
-        else zero_division
-    )
+    if positive.any():
+        return PrecisionRecallCurve._of_ranked(positive, scores).average_precision
+    return zero_division
 
 
 def _r_precision(positive: Array, scores: FloatArray, zero_division: float) -> float:

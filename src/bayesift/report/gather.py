@@ -319,11 +319,9 @@ def _probabilities(scores: Scores) -> tuple[Measure, ...]:
 
 def _model_name(classifier: TextClassifier) -> str:
     model = classifier.estimator_.estimator_
-    return (
-        classifier.model
-        if isinstance(classifier.model, str)
-        else kind_of(model) or type(model).__name__
-    )
+    if isinstance(classifier.model, str):
+        return classifier.model
+    return kind_of(model) or type(model).__name__
 
 
 def _facts(classifier: TextClassifier, evaluation: Evaluation) -> tuple[Fact, ...]:
@@ -354,11 +352,10 @@ def _facts(classifier: TextClassifier, evaluation: Evaluation) -> tuple[Fact, ..
 def _corpus_facts(corpus: Corpus) -> tuple[Fact, ...]:
     splits = f" ({', '.join(corpus.splits)})" if corpus.splits else ""
     labels = sum(len(document.categories) for document in corpus)
-    per_document = (
-        "one per document"
-        if corpus.is_single_label
-        else f"{labels / max(1, len(corpus)):.2f} per document"
-    )
+    if corpus.is_single_label:
+        per_document = "one per document"
+    else:
+        per_document = f"{labels / max(1, len(corpus)):.2f} per document"
     return (
         Fact("evaluated on", f"{corpus.name or 'a corpus'}{splits}, {len(corpus):,} documents"),
         Fact("categories", f"{len(corpus.categories):,}, {per_document}"),

@@ -214,9 +214,12 @@ class _SetNewton:
         matrix[np.diag_indices_from(matrix)] *= 1.0 + _RIDGE_SHARE
         tilted = self.penalty.free and total > 0.0
         complete_gram(matrix, sums, total if tilted else 0.0)
-        neg_bias_gradient = (
-            -(gradient[-1] + penalty[L2, -1] * (weights[-1] - penalty[MODE, -1])) if tilted else 0.0
-        )
+        if tilted:
+            neg_bias_gradient = -(
+                gradient[-1] + penalty[L2, -1] * (weights[-1] - penalty[MODE, -1])
+            )
+        else:
+            neg_bias_gradient = 0.0
         neg_gradient = -gradient[chosen] - (sums * (neg_bias_gradient / total) if tilted else 0.0)
         step = np.empty(len(chosen))
         goal = _INNER_SHARE * float(np.max(np.abs(subgradient)))

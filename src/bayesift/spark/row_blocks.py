@@ -211,11 +211,10 @@ class _BlockOracle:
         diagonal: bool = False,
         sets: list[WeightedSet] | None = None,
     ) -> tuple[Array, Array, list[Array]]:
-        extra = (
-            [0] * len(models)
-            if sets is None
-            else [packed_size(len(held.terms)) // 2 for held in sets]
-        )
+        if sets is None:
+            extra = [0] * len(models)
+        else:
+            extra = [packed_size(len(held.terms)) // 2 for held in sets]
         losses = np.empty(len(models))
         gradients = np.empty(weights.shape)
         hessians = []

@@ -262,9 +262,10 @@ class MinimumSearch:
             return None
         below = (b - a) * (fb - fc)
         above = (b - c) * (fb - fa)
-        point = (
-            b - 0.5 * ((b - a) * below - (b - c) * above) / (below - above) if below != above else b
-        )
+        if below != above:
+            point = b - 0.5 * ((b - a) * below - (b - c) * above) / (below - above)
+        else:
+            point = b
         if abs(point - b) < 0.5 * self.tolerance or not a < point < c:
             point = b + _GOLDEN * (c - b) if c - b > b - a else b - _GOLDEN * (b - a)
         return point

@@ -42,11 +42,9 @@ class Solution:
 
     def compacted(self) -> Solution:
         """Return the solution with sparse weights, if most are 0."""
-        return (
-            self
-            if isinstance(self.weights, SparseRow)
-            else replace(self, weights=compact_row(self.weights))
-        )
+        if isinstance(self.weights, SparseRow):
+            return self
+        return replace(self, weights=compact_row(self.weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +188,9 @@ class LinearProblem:
 
     def terms_of(self, category: int) -> Array:
         """Return the columns a category may use."""
-        return (
-            np.arange(self.n_terms, dtype=np.int32) if self.terms is None else self.terms[category]
-        )
+        if self.terms is None:
+            return np.arange(self.n_terms, dtype=np.int32)
+        return self.terms[category]
 
     def objective(self, category: int, coefficients: FloatArray, intercept: float) -> float:
         """Minus the log posterior, without constants."""

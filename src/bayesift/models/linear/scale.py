@@ -196,9 +196,10 @@ class HeldOutFolds:
     ) -> None:
         n_models = problem.members.shape[0]
         n_folds = int(folds.max()) + 1
-        tolerance = (
-            problem.tolerance if problem.prior.smooth else max(problem.tolerance, _LEAST_TOLERANCE)
-        )
+        if problem.prior.smooth:
+            tolerance = problem.tolerance
+        else:
+            tolerance = max(problem.tolerance, _LEAST_TOLERANCE)
         self.problem = problem.varied(tolerance=tolerance)
         self.solver = solver
         self.n_jobs = n_jobs

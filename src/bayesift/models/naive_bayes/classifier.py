@@ -199,9 +199,10 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
             values = self.log_odds_coef_[c, X.indices]
             prior = np.full(X.shape[0], self.log_odds_intercept_[c])
         else:
-            others = (
-                self._rivals(X, c) if against is None else np.full(X.shape[0], self._place(against))
-            )
+            if against is None:
+                others = self._rivals(X, c)
+            else:
+                others = np.full(X.shape[0], self._place(against))
             rival = np.repeat(others, np.diff(X.indptr))
             ours = self.feature_log_prob_[c, X.indices]
             theirs = self.feature_log_prob_[rival, X.indices]

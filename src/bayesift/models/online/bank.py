@@ -194,9 +194,9 @@ def _at_prior(size: int, dynamics: Dynamics, settings: Any) -> Any:
 
 
 def _kind_of(settings: Any) -> type[Any]:
-    return (
-        MovingPosterior if settings.prior == "likelihood-ratio" else POSTERIORS[settings.covariance]
-    )
+    if settings.prior == "likelihood-ratio":
+        return MovingPosterior
+    return POSTERIORS[settings.covariance]
 
 
 def _dynamics(settings: Any) -> Dynamics:

@@ -173,11 +173,10 @@ def solve_softmax(problem: LinearProblem, solver: str, starts: Starts) -> list[S
     """
     solutions = _SOFTMAX_SOLVERS[choose_solver(solver, problem)](problem, starts)
     free, precision, _ = problem.intercept
-    mean = (
-        float(np.mean([solution.intercept for solution in solutions]))
-        if free and not precision
-        else 0.0
-    )
+    if free and not precision:
+        mean = float(np.mean([solution.intercept for solution in solutions]))
+    else:
+        mean = 0.0
     return [
         replace(solution, intercept=solution.intercept - mean).compacted() for solution in solutions
     ]

@@ -86,9 +86,10 @@ class _LeastSquares:
     def __init__(self, problem: LinearProblem, category: int, terms: IntArray) -> None:
         self.link = problem.link
         self.bound = problem.link.curvature_bound
-        self.columns = (
-            problem.columns if len(terms) == problem.n_terms else problem.columns[:, terms]
-        )
+        if len(terms) == problem.n_terms:
+            self.columns = problem.columns
+        else:
+            self.columns = problem.columns[:, terms]
         self.signs = problem.signs(category)
         self.importance = problem.importance_of(category)
         self.free, self.precision, self.centre = problem.intercept
