@@ -430,11 +430,11 @@ class Bars(Layer):
 
     def draw(self, panel: Panel) -> Markup:
         """Names on the left of the frame, bars in it."""
-        return join(self._bar(panel, place, *row) for place, row in enumerate(self.rows))
+        return join(self._bar(panel, index, *row) for index, row in enumerate(self.rows))
 
-    def _bar(self, panel: Panel, place: int, name: str, length: float, number: str) -> Markup:
+    def _bar(self, panel: Panel, index: int, name: str, length: float, number: str) -> Markup:
         left = panel.frame.left
-        top = panel.frame.top + self.height * place
+        top = panel.frame.top + self.height * index
         width = round(panel.at_x(length) - left, 1)
         baseline = round(top + self.height / 2 + 4, 1)
         return join(
@@ -470,9 +470,9 @@ def compact(count: int) -> str:
             break
         value = value / 1000
         unit = larger
-    return (
-        f"{value:.1f}".removesuffix(".0") + unit if unit and value < 9.95 else f"{value:.0f}{unit}"
-    )
+    if unit and value < 9.95:
+        return f"{value:.1f}".removesuffix(".0") + unit
+    return f"{value:.0f}{unit}"
 
 
 def _round_steps(low: float, high: float) -> tuple[float, ...]:

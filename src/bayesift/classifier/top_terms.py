@@ -118,9 +118,10 @@ def _term_weights(model: Any) -> Iterator[Array]:
     if hasattr(model, "feature_log_prob_"):
         return _against_rest(np.exp(model.feature_log_prob_), np.exp(model.class_log_prior_))
     if hasattr(model, "coef_") and model.coef_.shape[1] == model.n_features_in_:
-        coefficients = (
-            model.coef_.toarray() if sparse.issparse(model.coef_) else np.asarray(model.coef_)
-        )
+        if sparse.issparse(model.coef_):
+            coefficients = model.coef_.toarray()
+        else:
+            coefficients = np.asarray(model.coef_)
         return iter(
             np.vstack([-coefficients, coefficients]) if len(coefficients) == 1 else coefficients
         )

@@ -227,9 +227,9 @@ def reliability_diagram(curves: ReliabilityCurve | Mapping[str, ReliabilityCurve
     """Draw observed frequency against predicted probability, above the number of forecasts."""
     named = {"calibration error": curves} if isinstance(curves, ReliabilityCurve) else curves
     layers: list[Layer] = []
-    for place, (name, curve) in enumerate(named.items()):
+    for index, (name, curve) in enumerate(named.items()):
         points = _pairs(curve.mean_probability, curve.share_positive)
-        style = series(place)
+        style = series(index)
         ranges = list(
             zip(
                 curve.mean_probability.tolist(),

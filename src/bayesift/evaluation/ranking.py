@@ -41,8 +41,8 @@ class PrecisionRecallCurve:
 
     def thinned(self, n_points: int = 300) -> Self:
         """Keep at most about this many cuts, at equally spaced values of recall."""
-        places = np.searchsorted(self.recall, np.linspace(0, 1, n_points) * self.recall[-1])
-        kept = np.unique(np.append(places[1:], 0))
+        indices = np.searchsorted(self.recall, np.linspace(0, 1, n_points) * self.recall[-1])
+        kept = np.unique(np.append(indices[1:], 0))
         return type(self)(self.thresholds[kept], self.precision[kept], self.recall[kept])
 
     @classmethod
@@ -102,7 +102,7 @@ def r_precision(
     return averaged(np.array(values), average)
 
 
-def average_time_to_discovery(places: Sequence[int] | Array) -> float:
+def average_time_to_discovery(ranks: Sequence[int] | Array) -> float:
     """Return ATD: the mean rank of relevant documents in the order of reading, from 1.
 
     Examples
@@ -110,23 +110,23 @@ def average_time_to_discovery(places: Sequence[int] | Array) -> float:
     >>> average_time_to_discovery([1, 2, 6])
     3.0
     """
-    return float(np.mean(places))
+    return float(np.mean(ranks))
 
 
-def work_saved(places: Sequence[int] | Array, n_documents: int, recall: float = 0.95) -> float:
+def work_saved(ranks: Sequence[int] | Array, n_documents: int, recall: float = 0.95) -> float:
     """Return WSS: the share of documents that need not be read to reach this recall.
 
     What chance would save is taken off.
 
-    `places` are those of all relevant documents in the order of reading, 1 for the first.
+    `ranks` are those of all relevant documents in the order of reading, 1 for the first.
 
     Examples
     --------
     >>> work_saved([1, 2, 6], 10)
     0.35
     """
-    needed = math.ceil(recall * len(places) - 1e-9)
-    saved = 1.0 - np.sort(places)[needed - 1] / n_documents - (1.0 - recall)
+    needed = math.ceil(recall * len(ranks) - 1e-9)
+    saved = 1.0 - np.sort(ranks)[needed - 1] / n_documents - (1.0 - recall)
     return float(round(saved, 12))
 
 
@@ -143,7 +143,7 @@ def precision_recall_plot(
     decided : recall and precision of the decisions made, by the name of their curve; marked by
         rings
     """
-    styles = {name: series(place) for place, name in enumerate(curves)}
+    styles = {name: series(index) for index, name in enumerate(curves)}
     rings = [Points([at], styles[name], ring=True) for name, at in (decided or {}).items()]
     values = {name: f"{curve.average_precision:.3f}" for name, curve in curves.items()}
     lines = [
@@ -210,11 +210,9 @@ def _cuts(positive: Array, scores: FloatArray) -> tuple[Array, Array, Array]:
 
 
 def _average_precision(positive: Array, scores: FloatArray, zero_division: float) -> float:
-    return (
-        PrecisionRecallCurve._of_ranked(positive, scores).average_precision
-        if positive.any()
-        else zero_division
-    )
+    if positive.any():
+        return PrecisionRecallCurve._of_ranked(positive, scores).average_precision
+    return zero_division
 
 
 def _r_precision(positive: Array, scores: FloatArray, zero_division: float) -> float:

@@ -127,9 +127,9 @@ def _by_groups(coefficients: Any) -> GroupedWeights:
     categories = np.tile(coefficients.shape[0] + np.arange(GROUP, dtype=np.int32), groups[-1])
     weights = np.zeros(len(categories))
     gaps = np.repeat(GROUP * groups[1:-1] - by_term.indptr[:-1][used], counts[used])
-    places = np.arange(by_term.nnz) + gaps
-    categories[places] = by_term.indices
-    weights[places] = by_term.data
+    indices = np.arange(by_term.nnz) + gaps
+    categories[indices] = by_term.indices
+    weights[indices] = by_term.data
     return GroupedWeights(slots, groups, categories.reshape(-1, GROUP), weights.reshape(-1, GROUP))
 
 
@@ -184,10 +184,10 @@ class CategoriesMixin(StateMixin):
 
     def _place(self, category: Any) -> tuple[int, float]:
         """Return the model of a category, and the sign of its scores for that category."""
-        places = np.flatnonzero(self.classes_ == category)
-        if len(places) != 1:
+        indices = np.flatnonzero(self.classes_ == category)
+        if len(indices) != 1:
             raise ValueError(f"no category {category!r}")
-        return (0, 2.0 * places[0] - 1.0) if self._is_binary() else (int(places[0]), 1.0)
+        return (0, 2.0 * indices[0] - 1.0) if self._is_binary() else (int(indices[0]), 1.0)
 
 
 def named_or_given(value: Any, kinds: dict[str, type[Any]], what: str) -> Any:
@@ -334,9 +334,9 @@ class LinearScoresMixin(CategoriesMixin):
         return self.scores_checked(check_terms(self, X, reset=False))
 
     def _linear_form(self, category: Any) -> tuple[Array, float]:
-        place, sign = self._place(category)
-        row = self.coef_[[place]].toarray()[0] if sparse.issparse(self.coef_) else self.coef_[place]
-        return sign * row, float(sign * self.intercept_[place])
+        index, sign = self._place(category)
+        row = self.coef_[[index]].toarray()[0] if sparse.issparse(self.coef_) else self.coef_[index]
+        return sign * row, float(sign * self.intercept_[index])
 
 
 class LogOddsMixin(LinearScoresMixin):

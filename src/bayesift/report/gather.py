@@ -71,12 +71,12 @@ def _most_certain(
     given = scores[rows, columns]
     certainty = np.where(assigned, given, (1 if classifier.has_probabilities_ else 0) - given)
     seen: set[int] = set()
-    for place in np.argsort(-certainty, kind="stable").tolist():
+    for index in np.argsort(-certainty, kind="stable").tolist():
         if len(seen) == n:
             return
-        if rows[place] not in seen:
-            seen.add(int(rows[place]))
-            yield int(rows[place]), int(columns[place])
+        if rows[index] not in seen:
+            seen.add(int(rows[index]))
+            yield int(rows[index]), int(columns[index])
 
 
 def _explained_mistake(
@@ -316,12 +316,10 @@ def _probabilities(scores: Scores) -> tuple[Measure, ...]:
 
 
 def _model_name(classifier: TextClassifier) -> str:
+    if isinstance(classifier.model, str):
+        return classifier.model
     model = classifier.model_
-    return (
-        classifier.model
-        if isinstance(classifier.model, str)
-        else kind_of(model) or type(model).__name__
-    )
+    return kind_of(model) or type(model).__name__
 
 
 def _facts(classifier: TextClassifier, evaluation: Evaluation) -> tuple[Fact, ...]:
@@ -352,11 +350,10 @@ def _facts(classifier: TextClassifier, evaluation: Evaluation) -> tuple[Fact, ..
 def _corpus_facts(corpus: Corpus) -> tuple[Fact, ...]:
     splits = f" ({', '.join(corpus.splits)})" if corpus.splits else ""
     labels = sum(len(document.categories) for document in corpus)
-    per_document = (
-        "one per document"
-        if corpus.is_single_label
-        else f"{labels / max(1, len(corpus)):.2f} per document"
-    )
+    if corpus.is_single_label:
+        per_document = "one per document"
+    else:
+        per_document = f"{labels / max(1, len(corpus)):.2f} per document"
     return (
         Fact("evaluated on", f"{corpus.name or 'a corpus'}{splits}, {len(corpus):,} documents"),
         Fact("categories", f"{len(corpus.categories):,}, {per_document}"),
@@ -397,9 +394,9 @@ def _confusion(classifier: TextClassifier, corpus: Corpus, decisions: Array) -> 
     if classifier.multilabel_ or not corpus.is_single_label:
         return None
     names = [*classifier.categories_, *sorted(set(corpus.labels) - set(classifier.categories_))]
-    place = {name: i for i, name in enumerate(names)}
+    index = {name: i for i, name in enumerate(names)}
     counts = np.zeros((len(names), len(names)), dtype=np.int64)
-    np.add.at(counts, ([place[label] for label in corpus.labels], np.argmax(decisions, axis=1)), 1)
+    np.add.at(counts, ([index[label] for label in corpus.labels], np.argmax(decisions, axis=1)), 1)
     mistakes = counts.sum(axis=0) + counts.sum(axis=1) - 2 * np.diag(counts)
     shown = np.sort(np.argsort(-mistakes, kind="stable")[:_SHOWN_CONFUSED])
     kept = counts[np.ix_(shown, shown)].tolist()

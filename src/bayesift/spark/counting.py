@@ -34,9 +34,9 @@ class Readable:
         """Answers to the texts as answers to all rows, null for those that cannot be read."""
         if len(self.rows) == len(self.errors):
             return answers
-        places = np.full(len(self.errors), -1)
-        places[self.rows] = np.arange(len(self.rows))
-        return answers.take(pa.array(places, mask=places < 0))
+        indices = np.full(len(self.errors), -1)
+        indices[self.rows] = np.arange(len(self.rows))
+        return answers.take(pa.array(indices, mask=indices < 0))
 
 
 def read_texts(column: pa.Array) -> Readable:
@@ -127,9 +127,9 @@ def indicator_of_labels(labels: pa.LargeListArray, categories: pa.Array) -> Spar
     columns = pc.index_in(labels.flatten(), categories.cast(pa.large_string()))
     owners = np.asarray(pc.list_parent_indices(labels))
     known = np.asarray(columns.is_valid())
-    places = owners[known], np.asarray(columns.drop_null())
-    ones = np.ones(len(places[0]), dtype=np.int8)
-    return sparse.csr_array((ones, places), shape=(len(labels), len(categories)))
+    indices = owners[known], np.asarray(columns.drop_null())
+    ones = np.ones(len(indices[0]), dtype=np.int8)
+    return sparse.csr_array((ones, indices), shape=(len(labels), len(categories)))
 
 
 TERM = "term"

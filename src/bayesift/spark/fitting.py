@@ -184,20 +184,20 @@ def fit_one_vs_rest(
     surveyed = survey(df, columns, vectorizer_for(model, vectorizer), skip_bad=skip_bad)
     form = surveyed.form
     assert form is not None
-    counts = (
-        None
-        if selection is None and strategy == "categories"
-        else pair_counts(df, columns, surveyed)
-    )
+    if selection is None and strategy == "categories":
+        counts = None
+    else:
+        counts = pair_counts(df, columns, surveyed)
     chosen = None
     if selection is not None and counts is not None:
         chosen, counts = _select(selection, counts, form)
     n_terms = len(surveyed.vectorizer.vocabulary_) if counts is None else len(counts.term_documents)
     with RowBlocks(_blocks(df, columns, surveyed, chosen), n_terms, len(form.categories)) as blocks:
         if strategy == "auto":
-            strategy = (
-                "categories" if blocks.sizes()[1] * _BYTES_OF_ENTRY <= MATRIX_BYTES else "rows"
-            )
+            if blocks.sizes()[1] * _BYTES_OF_ENTRY <= MATRIX_BYTES:
+                strategy = "categories"
+            else:
+                strategy = "rows"
         if strategy == "categories":
             estimator = _by_categories(blocks, learner, form, chosen, threshold, threshold_cv)
             gaps = None
@@ -279,8 +279,6 @@ def _select(
 
 
 def _classes(form: LabelForm) -> Array:
-    return (
-        np.arange(len(form.categories))
-        if form.multilabel
-        else np.array(form.categories, dtype=object)
-    )
+    if form.multilabel:
+        return np.arange(len(form.categories))
+    return np.array(form.categories, dtype=object)

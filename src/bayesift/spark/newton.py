@@ -69,9 +69,9 @@ def minimise_by_newton(
     found, gaps[large] = minimise_by_lbfgs(
         oracle, search.weights[:, large], penalty.select(large), rest, large
     )
-    for place, solution in zip(large, found, strict=True):
-        trace = np.concatenate([solutions[place].objective, solution.objective[1:]])
-        solutions[place] = replace(solution, objective=trace, iterations=len(trace) - 1)
+    for index, solution in zip(large, found, strict=True):
+        trace = np.concatenate([solutions[index].objective, solution.objective[1:]])
+        solutions[index] = replace(solution, objective=trace, iterations=len(trace) - 1)
     return solutions, gaps
 
 
@@ -112,15 +112,15 @@ class _SetNewton:
         subgradients = self.penalty.select(columns).subgradient(
             start, select(self.gradients, columns)
         )
-        for place, c in enumerate(columns.tolist()):
-            gains[place] = self._direction(c, subgradients[:, place], direction[:, place])
+        for index, c in enumerate(columns.tolist()):
+            gains[index] = self._direction(c, subgradients[:, index], direction[:, index])
         ahead = start + direction
         self._select_sets(columns, ahead)
         self.cautious[columns] = -gains > _CAUTIOUS_SHARE * self.objectives[columns]
         self._search(
             columns,
-            lambda places, lengths: select(start, places) + lengths * select(direction, places),
-            lambda places, _, lengths: lengths * gains[places],
+            lambda indices, lengths: select(start, indices) + lengths * select(direction, indices),
+            lambda indices, _, lengths: lengths * gains[indices],
             self._evaluate,
         )
         self.active &= ~self.large
@@ -148,22 +148,22 @@ class _SetNewton:
         gradients = np.empty(0)
         values = np.empty(0)
 
-        def objectives(places: Array, lengths: Array) -> Array:
+        def objectives(indices: Array, lengths: Array) -> Array:
             nonlocal weights, gradients, values
-            weights = trial(places, lengths)
-            losses, gradients = evaluate(weights, columns[places])
-            values = losses + self.penalty.select(columns[places]).cost(weights)
+            weights = trial(indices, lengths)
+            losses, gradients = evaluate(weights, columns[indices])
+            values = losses + self.penalty.select(columns[indices]).cost(weights)
             return values
 
-        def accept(places: Array, good: Array) -> None:
-            done = columns[places[good]]
+        def accept(indices: Array, good: Array) -> None:
+            done = columns[indices[good]]
             self.weights[:, done] = weights[:, good]
             self.gradients[:, done] = gradients[:, good]
             self.objectives[done] = values[good]
 
         found = backtrack(
             objectives,
-            lambda places, lengths: expected(places, weights, lengths),
+            lambda indices, lengths: expected(indices, weights, lengths),
             self.objectives[columns],
             accept=accept,
             interpolate=True,
@@ -214,9 +214,12 @@ class _SetNewton:
         matrix[np.diag_indices_from(matrix)] *= 1.0 + _RIDGE_SHARE
         tilted = self.penalty.free and total > 0.0
         complete_gram(matrix, sums, total if tilted else 0.0)
-        neg_bias_gradient = (
-            -(gradient[-1] + penalty[L2, -1] * (weights[-1] - penalty[MODE, -1])) if tilted else 0.0
-        )
+        if tilted:
+            neg_bias_gradient = -(
+                gradient[-1] + penalty[L2, -1] * (weights[-1] - penalty[MODE, -1])
+            )
+        else:
+            neg_bias_gradient = 0.0
         neg_gradient = -gradient[chosen] - (sums * (neg_bias_gradient / total) if tilted else 0.0)
         step = np.empty(len(chosen))
         goal = _INNER_SHARE * float(np.max(np.abs(subgradient)))
@@ -248,14 +251,14 @@ class _SetNewton:
         moved = start[:-1] != penalty.rows[MODE, :-1]
         if ahead is not None:
             moved |= ahead[:-1] != penalty.rows[MODE, :-1]
-        for place, c in enumerate(columns):
-            off = np.flatnonzero(moved[:, place])
-            priority[off, place] = 0.0
-            priority[self.sets[c], place] = 0.0  # these were in the set and stayed at their modes
-            steep = np.flatnonzero(priority[:, place])
+        for index, c in enumerate(columns):
+            off = np.flatnonzero(moved[:, index])
+            priority[off, index] = 0.0
+            priority[self.sets[c], index] = 0.0  # these were in the set and stayed at their modes
+            steep = np.flatnonzero(priority[:, index])
             wanted = max(_FIRST_SET_TERMS, len(off))
             if len(steep) > wanted:
-                steep = steep[np.argpartition(-priority[steep, place], wanted)[:wanted]]
+                steep = steep[np.argpartition(-priority[steep, index], wanted)[:wanted]]
             if len(off) >= LARGEST_SET:
                 self.large[c] = True
             self.sets[c] = np.sort(np.concatenate([off, steep])[:LARGEST_SET])
@@ -272,9 +275,9 @@ class _SetNewton:
 def packed_gram(rows: SparseRows, terms: IntArray, curvatures: FloatArray) -> Array:
     """Return the lower half of X' H X of some terms and a column of ones, row by row."""
     size = len(terms)
-    places = np.full(rows.shape[1], size, dtype=np.int32)
-    places[terms] = np.arange(size)
-    columns = places[rows.indices]
+    indices = np.full(rows.shape[1], size, dtype=np.int32)
+    indices[terms] = np.arange(size)
+    columns = indices[rows.indices]
     held = columns < size
     starts = np.concatenate([[0], np.cumsum(held)])[rows.indptr]
     some = sparse.csr_array((rows.data[held], columns[held], starts), shape=(rows.shape[0], size))

@@ -211,11 +211,10 @@ class _BlockOracle:
         diagonal: bool = False,
         sets: list[WeightedSet] | None = None,
     ) -> tuple[Array, Array, list[Array]]:
-        extra = (
-            [0] * len(models)
-            if sets is None
-            else [packed_size(len(held.terms)) // 2 for held in sets]
-        )
+        if sets is None:
+            extra = [0] * len(models)
+        else:
+            extra = [packed_size(len(held.terms)) // 2 for held in sets]
         losses = np.empty(len(models))
         gradients = np.empty(weights.shape)
         hessians = []
@@ -267,8 +266,8 @@ def _penalty(learner: SparseBayesClassifier, totals: Totals, models: list[int]) 
     penalty = np.zeros((5, n_terms + 1, len(priors)))
     penalty[LOWER] = -np.inf
     penalty[UPPER] = np.inf
-    for place, category in enumerate(priors):
-        penalty[:, :-1, place] = penalty_rows(prior, category, n_terms)
+    for index, category in enumerate(priors):
+        penalty[:, :-1, index] = penalty_rows(prior, category, n_terms)
     penalty[L2, -1], penalty[MODE, -1] = intercept[1:]
     share = totals.positives[models] / totals.n_documents
     squares = np.append(totals.squares, totals.n_documents)[:, np.newaxis]

@@ -132,11 +132,10 @@ def score(
     check_column(df, text_col, ("string", "binary"), "the text")
     if id_col is not None:
         check_column(df, id_col, (), "the id")
-    kept = (
-        tuple(column for column in df.columns if column != text_col)
-        if id_col is None
-        else (id_col,)
-    )
+    if id_col is None:
+        kept = tuple(column for column in df.columns if column != text_col)
+    else:
+        kept = (id_col,)
     classifier = model if isinstance(model, TextClassifier) else TextClassifier.load(model)
     if classifier.vectorizer_ is None:
         raise DataError("the model was trained on vectors, not on texts")
@@ -216,11 +215,10 @@ class Measurer:
         )
         decisions, scores = classifier.decide(texts)
         forecasts = np.clip(scores, _SMALLEST, 1.0 - _SMALLEST)
-        losses = (
-            -np.log(np.where(truth, forecasts, 1.0 - forecasts))
-            if classifier.has_probabilities_
-            else 0.0 * scores
-        )
+        if classifier.has_probabilities_:
+            losses = -np.log(np.where(truth, forecasts, 1.0 - forecasts))
+        else:
+            losses = 0.0 * scores
         squares = (scores - truth) ** 2 if classifier.has_probabilities_ else 0.0 * scores
         columns = (truth & decisions, decisions, truth, losses, squares)
         by_category = np.stack([np.sum(column, axis=0) for column in columns], axis=1).astype(float)

@@ -98,11 +98,10 @@ def survey(
     fitted: TermVectorizer = clone(_portable(wanted)).fit_frequencies(
         names, np.asarray(terms["documents"]), np.asarray(terms["n"]), n_documents
     )
-    form = (
-        None
-        if columns.label is None
-        else _form(sorted(_named(rows, CATEGORY)), totals[counting.UNLIKE_ONE] == 0)
-    )
+    if columns.label is None:
+        form = None
+    else:
+        form = _form(sorted(_named(rows, CATEGORY)), totals[counting.UNLIKE_ONE] == 0)
     return Surveyed(fitted, form)
 
 
@@ -120,11 +119,9 @@ def _named(rows: pa.Table, kind: str) -> dict[str, int]:
 def _form(categories: list[str], single: bool) -> LabelForm:
     if not categories:
         raise DataError("no document has a category; is the right column named?")
-    return (
-        LabelForm("single", tuple(categories))
-        if single
-        else LabelForm("sets", tuple(categories), container="list")
-    )
+    if single:
+        return LabelForm("single", tuple(categories))
+    return LabelForm("sets", tuple(categories), container="list")
 
 
 def vocabulary(
@@ -203,12 +200,12 @@ class PairCounts:
 
     def taking(self, terms: IntArray) -> PairCounts:
         """Return the counts of these terms only, ascending columns."""
-        place = np.full(len(self.term_documents), -1, dtype=np.int32)
-        place[terms] = np.arange(len(terms), dtype=np.int32)
-        kept = place[self.term] >= 0
+        index = np.full(len(self.term_documents), -1, dtype=np.int32)
+        index[terms] = np.arange(len(terms), dtype=np.int32)
+        kept = index[self.term] >= 0
         pairs = (
             self.category[kept],
-            place[self.term[kept]],
+            index[self.term[kept]],
             self.documents[kept],
             self.weight[kept],
         )

@@ -186,9 +186,10 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         classifier.estimator_ = estimator
         classifier.rule_ = rule
         classifier.multilabel_ = multilabel
-        classifier.classes_ = (
-            np.arange(len(estimator.classes_)) if multilabel else np.asarray(estimator.classes_)
-        )
+        if multilabel:
+            classifier.classes_ = np.arange(len(estimator.classes_))
+        else:
+            classifier.classes_ = np.asarray(estimator.classes_)
         classifier._method = response_method(
             estimator, "auto", probabilities=rule.needs_probabilities
         )

@@ -166,11 +166,10 @@ class EmpiricalRule(ThresholdRule):
         (centre,), _ = (pooled or ranking.pooled()).best_thresholds(self.criterion, weights)
         if not np.isfinite(centre):  # no category has a positive
             return thresholds
-        positives = (
-            ranking.positives
-            if weights is None
-            else (ranking.positive * weights[ranking.rows]).sum(axis=1)
-        )
+        if weights is None:
+            positives = ranking.positives
+        else:
+            positives = (ranking.positive * weights[ranking.rows]).sum(axis=1)
         trust = positives / (positives + self.shrinkage)
         own = np.where(positives > 0, thresholds, centre)
         shrunk: Array = trust * own + (1 - trust) * centre

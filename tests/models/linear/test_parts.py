@@ -34,7 +34,7 @@ def problem_of(prior, rows=None):
 
 def test_a_search_closes_in_on_the_minimum():
     search = MinimumSearch(0.0, 1.0, (-9.0, 9.0), 0.01)
-    while (place := search.next_place()) is not None:
+    while (place := search.next_point()) is not None:
         search.add(place, (place - 3.3) ** 2)
     assert search.best == pytest.approx(3.3, abs=0.01)
 

@@ -50,11 +50,11 @@ def nearest_points(points: FloatArray, others: Array, n_neighbors: int) -> tuple
     k = min(n_neighbors, len(others))
     indices = np.empty((len(points), k), dtype=np.int64)
     found = np.empty((len(points), k))
-    distinct, place = _distinct_rows(others)
+    distinct, index = _distinct_rows(others)
     step = max(1, _BLOCK_VALUES // max(len(others), 1))
     for start in range(0, len(points), step):
         block = slice(start, start + step)
-        distances = squared_distances(points[block], distinct)[:, place]
+        distances = squared_distances(points[block], distinct)[:, index]
         candidates = _lowest(distances, k)
         values = np.take_along_axis(distances, candidates, axis=1)
         order = np.argsort(values, axis=1, kind="stable")
@@ -219,19 +219,19 @@ class NeighborsClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstima
 
     def contributions(self, X: Any, category: Any) -> tuple[SparseRows, Array]:
         """Return what terms add to a probability through neighbours, and what the prior adds."""
-        places = np.flatnonzero(self.classes_ == category)
-        if len(places) != 1:
+        positions = np.flatnonzero(self.classes_ == category)
+        if len(positions) != 1:
             raise ValueError(f"no category {category!r}")
         rows = self._normalised(X)
         found, cosines = self._nearest(rows)
-        member = self._members[:, places].toarray().ravel()
+        member = self._members[:, positions].toarray().ravel()
         totals = cosines.clip(0.0).sum(axis=1) + self.prior
         for d in range(rows.shape[0]):
             near = found[d, cosines[d] > 0]
             centre = self._documents[near].T @ member[near]
             stretch = slice(rows.indptr[d], rows.indptr[d + 1])
             rows.data[stretch] *= centre[rows.indices[stretch]] / totals[d]
-        return rows, self.prior * self._shares()[places[0]] / totals
+        return rows, self.prior * self._shares()[positions[0]] / totals
 
     def _post_load(self) -> None:
         documents = self._documents

@@ -425,9 +425,10 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
         """Margins, documents x models; one dimension for two classes."""
         check_is_fitted(self)
         rows = check_terms(self, X, reset=False)
-        margins = (
-            self._separate_margins(rows) if self._documents is None else self._shared_margins(rows)
-        )
+        if self._documents is None:
+            margins = self._separate_margins(rows)
+        else:
+            margins = self._shared_margins(rows)
         return margins[:, 0] if self._is_binary() else margins
 
     def predict(self, X: Any) -> Array:

@@ -226,14 +226,14 @@ class MinimumSearch:
 
     @property
     def best(self) -> float:
-        """The best place so far."""
+        """The best point so far."""
         return min(self.seen, key=lambda pair: pair[1])[0]
 
-    def add(self, place: float, value: float) -> None:
-        """Add the value at a place."""
-        self.seen = sorted([*self.seen, (place, value)])
+    def add(self, point: float, value: float) -> None:
+        """Add the value at a point."""
+        self.seen = sorted([*self.seen, (point, value)])
 
-    def next_place(self) -> float | None:
+    def next_point(self) -> float | None:
         """Return the next point to evaluate; None at the end."""
         if not self.seen:
             return self.start
@@ -250,9 +250,9 @@ class MinimumSearch:
         At the bound, between it and its neighbour while they are far apart.
         """
         last, *others = self.seen[::-1] if direction > 0 else self.seen
-        place = float(np.clip(last[0] + direction * self.step, *self.bounds))
-        if place != last[0]:
-            return place
+        point = float(np.clip(last[0] + direction * self.step, *self.bounds))
+        if point != last[0]:
+            return point
         gap = abs(last[0] - others[0][0]) if others else 0.0
         return last[0] - direction * _GOLDEN * gap if gap > 0.5 * self.step else None
 
@@ -262,12 +262,13 @@ class MinimumSearch:
             return None
         below = (b - a) * (fb - fc)
         above = (b - c) * (fb - fa)
-        place = (
-            b - 0.5 * ((b - a) * below - (b - c) * above) / (below - above) if below != above else b
-        )
-        if abs(place - b) < 0.5 * self.tolerance or not a < place < c:
-            place = b + _GOLDEN * (c - b) if c - b > b - a else b - _GOLDEN * (b - a)
-        return place
+        if below != above:
+            point = b - 0.5 * ((b - a) * below - (b - c) * above) / (below - above)
+        else:
+            point = b
+        if abs(point - b) < 0.5 * self.tolerance or not a < point < c:
+            point = b + _GOLDEN * (c - b) if c - b > b - a else b - _GOLDEN * (b - a)
+        return point
 
 
 def search_scales(
@@ -291,14 +292,14 @@ def search_scales(
     ]
     rows: list[tuple[Array, Array, Array]] = []
     while True:
-        places = [search.next_place() for search in searches]
-        going = [k for k, place in enumerate(places) if place is not None]
+        points = [search.next_point() for search in searches]
+        going = [k for k, point in enumerate(points) if point is not None]
         if not going:
             break
-        logs = np.array([places[k] for k in going], dtype=float)
+        logs = np.array([points[k] for k in going], dtype=float)
         found, errors = losses(np.exp(logs), going)
-        for k, place, loss in zip(going, logs, found, strict=True):
-            searches[k].add(float(place), float(loss))
+        for k, point, loss in zip(going, logs, found, strict=True):
+            searches[k].add(float(point), float(loss))
         rows.append(_spread(len(searches), going, np.exp(logs), found, errors))
         if progress is not None:
             progress(len(rows), max(most, len(rows)))
@@ -308,8 +309,8 @@ def search_scales(
     return ScaleChoice(scale_of_each, Validation(scales, values, spreads, chosen))
 
 
-def _spread(n: int, places: list[int], *columns: IntArray) -> tuple[Array, Array, Array]:
-    """Each column at its places, NaN elsewhere."""
+def _spread(n: int, indices: list[int], *columns: FloatArray) -> tuple[Array, Array, Array]:
+    """Each column at its indices, NaN elsewhere."""
     out = np.full((3, n), np.nan)
-    out[:, places] = columns
+    out[:, indices] = columns
     return out[0], out[1], out[2]

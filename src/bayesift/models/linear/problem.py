@@ -42,11 +42,9 @@ class Solution:
 
     def compacted(self) -> Solution:
         """Return the solution with sparse weights, if most are 0."""
-        return (
-            self
-            if isinstance(self.weights, SparseRow)
-            else replace(self, weights=compact_row(self.weights))
-        )
+        if isinstance(self.weights, SparseRow):
+            return self
+        return replace(self, weights=compact_row(self.weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +188,9 @@ class LinearProblem:
 
     def terms_of(self, category: int) -> Array:
         """Return the columns a category may use."""
-        return (
-            np.arange(self.n_terms, dtype=np.int32) if self.terms is None else self.terms[category]
-        )
+        if self.terms is None:
+            return np.arange(self.n_terms, dtype=np.int32)
+        return self.terms[category]
 
     def objective(self, category: int, coefficients: FloatArray, intercept: float) -> float:
         """Minus the log posterior, without constants."""
@@ -284,9 +282,9 @@ def document_weights(
     if targets.multilabel:
         raise ValueError("with an indicator matrix class_weight is None or 'balanced'")
     scaled = weights.copy()
-    for place, label in enumerate(targets.classes):
+    for index, label in enumerate(targets.classes):
         documents = targets.members.indices[
-            targets.members.indptr[place] : targets.members.indptr[place + 1]
+            targets.members.indptr[index] : targets.members.indptr[index + 1]
         ]
         scaled[documents] *= class_weight.get(label, 1.0)
     return scaled, None

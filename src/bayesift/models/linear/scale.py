@@ -196,9 +196,10 @@ class HeldOutFolds:
     ) -> None:
         n_models = problem.members.shape[0]
         n_folds = int(folds.max()) + 1
-        tolerance = (
-            problem.tolerance if problem.prior.smooth else max(problem.tolerance, _LEAST_TOLERANCE)
-        )
+        if problem.prior.smooth:
+            tolerance = problem.tolerance
+        else:
+            tolerance = max(problem.tolerance, _LEAST_TOLERANCE)
         self.problem = problem.varied(tolerance=tolerance)
         self.solver = solver
         self.n_jobs = n_jobs
@@ -368,8 +369,8 @@ class CrossValidation:
             if step % AHEAD == 0:
                 asked = going
                 ahead = held_out.along(scales[step : step + AHEAD, going], going)
-            places = [asked.index(c) for c in going]
-            found = tuple(table[:, places] for table in next(ahead))
+            indices = [asked.index(c) for c in going]
+            found = tuple(table[:, indices] for table in next(ahead))
             means = mean_and_error(*(together(*found) if shared else found))
             columns = [0] if shared else going
             losses[step, columns], errors[step, columns] = means
@@ -509,10 +510,10 @@ class BlockScales:
         n_blocks = len(self.blocks)
         largest = int(np.argmax([size for _, size in self.blocks]))
         logs = np.append(np.zeros(n_blocks), shared or 0.0)
-        places = [place for place in range(n_blocks + (shared is not None)) if place != largest]
+        indices = [index for index in range(n_blocks + (shared is not None)) if index != largest]
         for _ in range(self.rounds):
-            for place in places:
-                logs[place] = _best_along(logs, place, loss)
+            for index in indices:
+                logs[index] = _best_along(logs, index, loss)
         return logs
 
     def progressive(self, model: Any, X: Any, y: Any) -> Array:
@@ -575,15 +576,15 @@ class BlockScales:
         return losses
 
 
-def _best_along(logs: FloatArray, place: int, loss: Callable[[Array], float]) -> float:
+def _best_along(logs: FloatArray, index: int, loss: Callable[[Array], float]) -> float:
     """Find the best value of one of several logarithms of scales, the others fixed."""
-    start = float(logs[place])
+    start = float(logs[index])
     search = MinimumSearch(
         start, _BLOCK_STEP, (start - _BLOCK_REACH, start + _BLOCK_REACH), _BLOCK_STEP / 2
     )
-    while (value := search.next_place()) is not None:
+    while (value := search.next_point()) is not None:
         tried = logs.copy()
-        tried[place] = value
+        tried[index] = value
         search.add(value, loss(tried))
     return search.best
 

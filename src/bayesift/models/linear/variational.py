@@ -301,11 +301,10 @@ def inclusion_posterior(
         ascent.intercept,
         ascent.intercept_variance,
     )
-    beside = (
-        ascent.background(background_variance, terms)
-        if background_variance
-        else (np.zeros(problem.n_terms), 0.0)
-    )
+    if background_variance:
+        beside = ascent.background(background_variance, terms)
+    else:
+        beside = (np.zeros(problem.n_terms), 0.0)
     return InclusionPosterior(*moments, np.array(trace), converged, *beside)
 
 

@@ -199,9 +199,10 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
             values = self.log_odds_coef_[c, X.indices]
             prior = np.full(X.shape[0], self.log_odds_intercept_[c])
         else:
-            others = (
-                self._rivals(X, c) if against is None else np.full(X.shape[0], self._place(against))
-            )
+            if against is None:
+                others = self._rivals(X, c)
+            else:
+                others = np.full(X.shape[0], self._place(against))
             rival = np.repeat(others, np.diff(X.indptr))
             ours = self.feature_log_prob_[c, X.indices]
             theirs = self.feature_log_prob_[rival, X.indices]
@@ -288,10 +289,10 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         return np.where(rivals == category, (category + 1) % len(self.classes_), rivals)
 
     def _place(self, category: Any) -> int:
-        places = np.flatnonzero(self.classes_ == category)
-        if len(places) != 1:
+        positions = np.flatnonzero(self.classes_ == category)
+        if len(positions) != 1:
             raise ValueError(f"no category {category!r}")
-        return int(places[0])
+        return int(positions[0])
 
     def _two_classes(self, rows: Array) -> Array:
         if len(self.classes_) != 2:

@@ -68,16 +68,16 @@ class CategoryCounts:
             counts, np.empty(0), np.zeros(n_categories), np.zeros(n_terms), np.zeros(n_terms), 0.0
         )
 
-    def grow(self, places: Array, n_categories: int, n_terms: int) -> Self:
+    def grow(self, positions: Array, n_categories: int, n_terms: int) -> Self:
         """Room for more categories and terms.
 
         `places`, ascending, are the new rows of the old categories.
         """
         lengths = np.zeros(n_categories, dtype=self.counts.indptr.dtype)
-        lengths[places] = np.diff(self.counts.indptr)
+        lengths[positions] = np.diff(self.counts.indptr)
         indptr = np.concatenate((self.counts.indptr[:1], np.cumsum(lengths, dtype=lengths.dtype)))
         category_documents = np.zeros(n_categories)
-        category_documents[places] = self.category_documents
+        category_documents[positions] = self.category_documents
         more = (0, n_terms - len(self.term_counts))
         return replace(
             self,

@@ -138,13 +138,13 @@ class PosteriorBank:
         """
         wanted = range(len(self.posteriors)) if models is None else models
         weights = np.zeros((len(wanted), 1 + self.n_terms))
-        for place, m in enumerate(wanted):
+        for index, m in enumerate(wanted):
             mean = self.posteriors[m].mean()
-            weights[place, 0] = mean[0]
+            weights[index, 0] = mean[0]
             if self.terms is None:
-                weights[place, 1:] = mean[1:]
+                weights[index, 1:] = mean[1:]
             else:
-                weights[place, 1 + self.terms[m]] = self.scales[m] * mean[1:]
+                weights[index, 1 + self.terms[m]] = self.scales[m] * mean[1:]
         return weights
 
     def check(self, settings: Any) -> None:
@@ -194,9 +194,9 @@ def _at_prior(size: int, dynamics: Dynamics, settings: Any) -> Any:
 
 
 def _kind_of(settings: Any) -> type[Any]:
-    return (
-        MovingPosterior if settings.prior == "likelihood-ratio" else POSTERIORS[settings.covariance]
-    )
+    if settings.prior == "likelihood-ratio":
+        return MovingPosterior
+    return POSTERIORS[settings.covariance]
 
 
 def _dynamics(settings: Any) -> Dynamics:

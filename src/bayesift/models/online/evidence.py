@@ -82,11 +82,10 @@ def select_by_evidence(
                 y_learn = y_learn[order]
             learner = clone(model).set_params(**candidate, n_epochs=1, shuffle=False)
             for done in range(max_epochs):
-                learner = (
-                    learner.partial_fit(X_learn, y_learn)
-                    if done
-                    else learner.fit(X_learn, y_learn, feature_mask)
-                )
+                if done:
+                    learner = learner.partial_fit(X_learn, y_learn)
+                else:
+                    learner = learner.fit(X_learn, y_learn, feature_mask)
                 evidence[row, done] += learner.log_evidence(X_judge, y_judge).mean()
     return EvidenceTable(
         tuple(dict(c) for c in candidates), tuple(range(1, max_epochs + 1)), evidence

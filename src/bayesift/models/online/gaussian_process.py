@@ -349,8 +349,8 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
 
     def _linear_form(self, category: Any) -> tuple[Array, float]:
         """Weights of the terms and bias of the mean field."""
-        place, sign = self._place(category)
-        process = self.processes_[place]
+        index, sign = self._place(category)
+        process = self.processes_[index]
         covariance = covariance_of(self.kernel)
         assert isinstance(covariance, LinearCovariance)
         indptr, indices, data = process.rows

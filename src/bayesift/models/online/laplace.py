@@ -52,7 +52,7 @@ class LaplaceState(KernelArrays):
         """Passes so far: how often the prior counts."""
         return max(1.0, self.n_documents / self.pass_size) if self.pass_size else 1.0
 
-    def grow(self, places: Array, n_terms: int, n_models: int, rate: float) -> None:
+    def grow(self, indices: Array, n_terms: int, n_models: int, rate: float) -> None:
         """Move models to their places and start others as categories that no document was in.
 
         Add terms.
@@ -60,9 +60,9 @@ class LaplaceState(KernelArrays):
         for name, n_rows in (("sums", n_terms), ("squares", n_terms), ("biases", 2)):
             array = getattr(self, name)
             wider = np.zeros((n_rows, n_models))
-            wider[: len(array), places] = array
+            wider[: len(array), indices] = array
             setattr(self, name, wider)
-        new = np.setdiff1d(np.arange(n_models), places)
+        new = np.setdiff1d(np.arange(n_models), indices)
         log_odds = np.log(0.5 / (self.n_documents + 0.5))
         self.biases[0, new] = -2.0 * log_odds / rate
         self.biases[1, new] = 1.0
@@ -168,8 +168,8 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
         return intercepts
 
     def _linear_form(self, category: Any) -> tuple[Array, float]:
-        place, sign = self._place(category)
-        return sign * self.coef_[[place]].toarray()[0], float(sign * self.intercept_[place])
+        index, sign = self._place(category)
+        return sign * self.coef_[[index]].toarray()[0], float(sign * self.intercept_[index])
 
     def _post_load(self) -> None:
         self._check_settings()
@@ -199,20 +199,20 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
     def _grow(self, known: Array, n_terms: int, n_models: int) -> None:
         """Add terms and categories; the model of two classes is that of the second."""
         state = self._state
-        places = self._places(known)
+        indices = self._places(known)
         more = len(known) > len(self.classes_)
         if more and self._is_binary():
             state.sums = np.hstack([-state.sums, state.sums])
             state.squares = np.tile(state.squares, 2)
             state.biases = np.hstack([state.biases * [[-1.0], [1.0]], state.biases])
         elif more and not self.multilabel_ and n_models == 1:
-            sign = -1.0 if places[0] == 0 else 1.0
+            sign = -1.0 if indices[0] == 0 else 1.0
             state.sums = sign * state.sums
             state.biases = state.biases * [[sign], [1.0]]
         if n_models == 1:
-            places = np.zeros(1, dtype=np.intp)
+            indices = np.zeros(1, dtype=np.intp)
         if n_models > state.sums.shape[1] or n_terms > len(state.sums):
-            state.grow(places, max(n_terms, len(state.sums)), n_models, float(self.rate))
+            state.grow(indices, max(n_terms, len(state.sums)), n_models, float(self.rate))
 
     def _run(self, rows: SparseRows, labels: Array | None) -> Array:
         state = self._state

@@ -355,8 +355,8 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         return self._normalised(likelihood.log_evidence(1.0, means.T, variances.T))
 
     def _linear_form(self, category: Any) -> tuple[Array, float]:
-        place, sign = self._place(category)
-        weights = sign * self._bank.means([place])[0]
+        index, sign = self._place(category)
+        weights = sign * self._bank.means([index])[0]
         return weights[1:], weights[0]
 
 

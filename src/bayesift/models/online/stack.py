@@ -188,20 +188,20 @@ class OnlineStackedClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
     def _grow(self, known: Array, n_terms: int, n_models: int) -> None:
         """Add terms and categories; the model of two classes is that of the second."""
         state = self._state
-        places = self._places(known)
+        indices = self._places(known)
         state.grow_terms(n_terms)
         if not self.multilabel_ and len(known) > len(self.classes_):
             if self._is_binary():
                 state.mirror()
-            elif len(self.classes_) == 1 and len(known) == 2 and places[0] == 0:
+            elif len(self.classes_) == 1 and len(known) == 2 and indices[0] == 0:
                 state.mirror()
                 state.take(0)
         if n_models > state.n_categories:
-            state.grow_categories(places, n_models, float(self.prior_variance))
+            state.grow_categories(indices, n_models, float(self.prior_variance))
 
     def _run(self, rows: SparseRows, labels: Array | None) -> Array:
         return self._state.run(rows, labels, self)[0]
 
     def _explained(self, rows: SparseRows, category: Any) -> ExpertParts:
-        place, sign = self._place(category)
-        return ExpertParts(self._state, self, rows, place, sign)
+        index, sign = self._place(category)
+        return ExpertParts(self._state, self, rows, index, sign)

@@ -41,7 +41,7 @@ class ExpertParts:
     state: StackState
     settings: Any
     rows: SparseRows
-    place: int
+    index: int
     sign: float
 
 
@@ -58,8 +58,8 @@ def expert_parts(parts: ExpertParts) -> Array:
     _, odds = parts.state.run(parts.rows, None, parts.settings, details=True)
     table = np.empty((len(odds), odds.shape[1] + 2))
     for i, document in enumerate(odds):
-        path = _path_of(parts.state, document, parts.place)
-        table[i, :-2] = path.slopes * document[:, parts.place]
+        path = _path_of(parts.state, document, parts.index)
+        table[i, :-2] = path.slopes * document[:, parts.index]
         table[i, -2] = path.competition
         table[i, -1] = path.score - table[i, :-1].sum()
     return parts.sign * table
@@ -76,12 +76,12 @@ def term_parts(parts: ExpertParts) -> tuple[Array, Array]:
     values = np.empty(len(weights))
     rest = np.empty(len(odds))
     for i, document in enumerate(odds):
-        path = _path_of(state, document, parts.place)
+        path = _path_of(state, document, parts.index)
         part = slice(rows.indptr[i], rows.indptr[i + 1])
         terms, intercepts = _linear_parts(parts, rows.indices[part], weights[part])
         totals = terms.sum(axis=1) + intercepts
         clipped = np.divide(
-            document[:, parts.place], totals, out=np.zeros(len(totals)), where=totals != 0
+            document[:, parts.index], totals, out=np.zeros(len(totals)), where=totals != 0
         )
         values[part] = (path.slopes * clipped) @ terms
         rest[i] = path.score - values[part].sum()
@@ -94,7 +94,7 @@ def _linear_parts(parts: ExpertParts, columns: IntArray, x: Array) -> tuple[Arra
     The score is that before it is squashed or clipped.
     """
     state = parts.state
-    c = parts.place
+    c = parts.index
     weights = np.ascontiguousarray(state.weights[columns][:, :, [c]])
     frequencies = state.frequencies[columns]
     intercepts = np.ascontiguousarray(state.intercepts[:, [c]])

@@ -144,17 +144,17 @@ class StackState(KernelArrays):
             self.frequencies.resize(n_rows, refcheck=False)
         self.n_terms = max(n_terms, self.n_terms)
 
-    def grow_categories(self, places: Array, n_categories: int, prior_variance: float) -> None:
+    def grow_categories(self, indices: Array, n_categories: int, prior_variance: float) -> None:
         """Move categories to new indices and start others, which no document was in."""
         if n_categories == self.n_categories:
             return
-        self.weights = _placed(self.weights, places, n_categories)
-        self.intercepts = _placed(self.intercepts, places, n_categories)
-        self.pairs = _placed(self.pairs, places, n_categories)
+        self.weights = _placed(self.weights, indices, n_categories)
+        self.intercepts = _placed(self.intercepts, indices, n_categories)
+        self.pairs = _placed(self.pairs, indices, n_categories)
         own = _own_mixers(n_categories)
-        own[places] = self.own
+        own[indices] = self.own
         self.own = own
-        new = np.setdiff1d(np.arange(n_categories), places)
+        new = np.setdiff1d(np.arange(n_categories), indices)
         log_odds = np.log(0.5 / (self.totals[DOCUMENTS] + 0.5))
         self.intercepts[FIRST_RATE:, new] = log_odds
         # The field that has these log odds, its bias about as sure as documents without the
@@ -189,12 +189,12 @@ class StackState(KernelArrays):
                 np.ascontiguousarray(np.concatenate([array, getattr(self, name)], axis=axis)),
             )
 
-    def take(self, place: int) -> None:
+    def take(self, index: int) -> None:
         """Keep one category only."""
         for name in ("weights", "intercepts", "pairs"):
             # A copy that owns its memory, which `grow_terms` resizes.
-            setattr(self, name, np.array(getattr(self, name)[..., [place]], order="C"))
-        self.own = self.own[[place]]
+            setattr(self, name, np.array(getattr(self, name)[..., [index]], order="C"))
+        self.own = self.own[[index]]
 
     def to_content(self) -> dict[str, Any]:
         """Return the arrays without spare rows, by the names of the constructor."""
@@ -261,8 +261,8 @@ def _own_mixers(n_categories: int) -> Array:
     return new_mixer(n_categories, [0.0, 0.0, 0.0], [0.01, 0.01, 0.1])
 
 
-def _placed(array: Array, places: Array, n_categories: int) -> Array:
+def _placed(array: Array, indices: Array, n_categories: int) -> Array:
     """Return the same columns at other indices, with zeros between them."""
     wider = np.zeros((*array.shape[:-1], n_categories))
-    wider[..., places] = array
+    wider[..., indices] = array
     return wider

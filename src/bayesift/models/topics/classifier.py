@@ -350,22 +350,22 @@ class TopicSVMClassifier(_TopicClassifier):
         terms is the score up to the tolerance of the codes.
         """
         check_is_fitted(self)
-        places = np.flatnonzero(self.classes_ == category)
-        if len(places) != 1:
+        indices = np.flatnonzero(self.classes_ == category)
+        if len(indices) != 1:
             raise ValueError(f"no category {category!r}")
         rows = check_terms(self, X, reset=False, non_negative=True)
-        place = places[0]
+        index = indices[0]
         values = np.empty(rows.nnz)
         for i, code in enumerate(self.encoder_.transform(rows)):
             length = float(np.linalg.norm(code)) or 1.0
             shares = self.encoder_.shares(rows[[i]], code)[
                 :, rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
             ]
-            values[rows.indptr[i] : rows.indptr[i + 1]] = self.coef_[place] @ shares / length
+            values[rows.indptr[i] : rows.indptr[i + 1]] = self.coef_[index] @ shares / length
         contributions = sparse.csr_array(
-            (self.slopes_[place] * values, rows.indices, rows.indptr), shape=rows.shape
+            (self.slopes_[index] * values, rows.indices, rows.indptr), shape=rows.shape
         )
-        prior = self.slopes_[place] * self.intercept_[place] + self.shifts_[place]
+        prior = self.slopes_[index] * self.intercept_[index] + self.shifts_[index]
         return contributions, np.full(rows.shape[0], prior)
 
     def _post_load(self) -> None:

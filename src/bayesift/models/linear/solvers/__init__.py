@@ -173,11 +173,10 @@ def solve_softmax(problem: LinearProblem, solver: str, starts: Starts) -> list[S
     """
     solutions = _SOFTMAX_SOLVERS[choose_solver(solver, problem)](problem, starts)
     free, precision, _ = problem.intercept
-    mean = (
-        float(np.mean([solution.intercept for solution in solutions]))
-        if free and not precision
-        else 0.0
-    )
+    if free and not precision:
+        mean = float(np.mean([solution.intercept for solution in solutions]))
+    else:
+        mean = 0.0
     return [
         replace(solution, intercept=solution.intercept - mean).compacted() for solution in solutions
     ]
@@ -205,7 +204,7 @@ def solve_all(
     sizes = np.diff(problem.members.indptr)[named]  # categories of a block are of similar size
     order = np.argsort(-sizes, kind="stable") if size > 1 else np.arange(len(named))
     chunks = _chunks(order, size)
-    tasks = [(named[chunk].tolist(), [starts[place] for place in chunk]) for chunk in chunks]
+    tasks = [(named[chunk].tolist(), [starts[index] for index in chunk]) for chunk in chunks]
     parts: Iterable[list[Solution]]
     if n_jobs is None or isinstance(n_jobs, int):
         parts = in_threads(lambda task: solve_some(problem, name, *task), tasks, n_jobs)
@@ -214,8 +213,8 @@ def solve_all(
     solutions: list[Solution | None] = [None] * len(named)
     done = 0
     for chunk, part in zip(chunks, parts, strict=True):
-        for place, solution in zip(chunk, part, strict=True):
-            solutions[place] = solution
+        for index, solution in zip(chunk, part, strict=True):
+            solutions[index] = solution
         done += len(part)
         if progress is not None:
             progress(done)

@@ -95,17 +95,17 @@ def _solve_block(
 
 def _finish(problem: LinearProblem, categories: list[int], block: _DualBlock) -> list[Solution]:
     """Return the modes found, and find the others by Newton's method from there."""
-    found = [block.solution(place) for place in range(len(categories))]
-    late = [place for place, solution in enumerate(found) if not solution.converged]
+    found = [block.solution(index) for index in range(len(categories))]
+    late = [index for index, solution in enumerate(found) if not solution.converged]
     left = problem.max_iter - block.rounds
     if late and left > 0:
         rest = replace(problem, max_iter=left)
         again = solve_by_newton(
-            rest, [categories[place] for place in late], [found[place] for place in late]
+            rest, [categories[index] for index in late], [found[index] for index in late]
         )
-        for place, solution in zip(late, again, strict=True):
-            trace = np.concatenate([found[place].objective, solution.objective])
-            found[place] = replace(
+        for index, solution in zip(late, again, strict=True):
+            trace = np.concatenate([found[index].objective, solution.objective])
+            found[index] = replace(
                 solution, objective=trace, iterations=block.rounds + solution.iterations
             )
     return found
@@ -146,14 +146,14 @@ class _DualBlock:
         width = _WIDTHS[len(categories)] if len(categories) > 1 else 1
         self.signs = np.ones((len(squares), width))
         self.importance = np.zeros((len(squares), width))
-        for place, c in enumerate(categories):
-            self.signs[:, place] = problem.signs(c)
-            self.importance[:, place] = problem.importance_of(c)
+        for index, c in enumerate(categories):
+            self.signs[:, index] = problem.signs(c)
+            self.importance[:, index] = problem.importance_of(c)
         self.counts = self.signs * self.importance
         self.modes = np.zeros((len(self.terms), width))
         self.offsets = np.zeros(self.signs.shape)
-        for place, c in enumerate(categories):
-            self.modes[:, place] = problem.mode(c)[self.terms]
+        for index, c in enumerate(categories):
+            self.modes[:, index] = problem.mode(c)[self.terms]
         if self.modes.any():
             self.offsets[:] = self.rows @ (self.modes / self.scale[:, np.newaxis])
         self.weights = np.zeros((len(self.terms), width))
@@ -183,12 +183,12 @@ class _DualBlock:
             [start is not None for start in starts] + [False] * (self.signs.shape[1] - len(starts))
         )
         cold = self.intercepts.copy()
-        for place, start in enumerate(starts):
+        for index, start in enumerate(starts):
             if start is not None:
-                self.weights[:, place] = (
-                    start.coefficients[self.terms] - self.modes[:, place]
+                self.weights[:, index] = (
+                    start.coefficients[self.terms] - self.modes[:, index]
                 ) / self.scale
-                self.intercepts[place] = start.intercept
+                self.intercepts[index] = start.intercept
         self.judge()
         scores = self._scores()
         derivatives = self._likelihoods(scores, self.intercepts)[1]
@@ -271,21 +271,21 @@ class _DualBlock:
             self.ratio,
         )
         passed = size <= problem.small_gradient(self.loss)
-        for place in np.flatnonzero(~self.done):
-            self.found[place] = self.weights[:, place].copy(), float(best[place])
+        for index in np.flatnonzero(~self.done):
+            self.found[index] = self.weights[:, index].copy(), float(best[index])
         self.done |= passed
         if self.free:
             self.anchors += self.loose / self.spread * (best - self.intercepts)
             self.intercepts = best
 
-    def solution(self, place: int) -> Solution:
+    def solution(self, index: int) -> Solution:
         """Return what was found for one category when it was judged last."""
-        kept = self.found[place]
+        kept = self.found[index]
         assert kept is not None
         coefficients = np.zeros(self.problem.n_terms)
-        coefficients[self.terms] = self.modes[:, place] + self.scale * kept[0]
-        trace = np.array([loss[place] for loss in self.trace])
-        return Solution(coefficients, kept[1], trace, self.rounds, bool(self.done[place]))
+        coefficients[self.terms] = self.modes[:, index] + self.scale * kept[0]
+        trace = np.array([loss[index] for loss in self.trace])
+        return Solution(coefficients, kept[1], trace, self.rounds, bool(self.done[index]))
 
     def _visit(self, documents: Array) -> None:
         """Visit documents in a random order of small chunks."""

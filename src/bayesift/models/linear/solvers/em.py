@@ -46,16 +46,16 @@ def solve_by_em(
     blocks = np.array_split(
         np.arange(len(terms)), max(1, -(-len(terms) // (block or max(1, len(terms)))))
     )
-    grams = [design.gram(places) for places in blocks]
+    grams = [design.gram(indices) for indices in blocks]
     trace = []
     converged = False
     for _ in range(problem.max_iter):
         before = np.append(distance, intercept)
-        for places, gram in zip(blocks, grams, strict=True):
+        for indices, gram in zip(blocks, grams, strict=True):
             residuals = design.residuals(mode + distance, intercept)
-            spread = _spread(problem, category, terms, distance)[places]
-            distance[places], intercept = design.step(
-                places, gram, spread, distance[places], intercept, residuals
+            spread = _spread(problem, category, terms, distance)[indices]
+            distance[indices], intercept = design.step(
+                indices, gram, spread, distance[indices], intercept, residuals
             )
         change = np.abs(np.append(distance, intercept) - before).max()
         largest = np.abs(distance).max(initial=1.0)
@@ -86,16 +86,17 @@ class _LeastSquares:
     def __init__(self, problem: LinearProblem, category: int, terms: IntArray) -> None:
         self.link = problem.link
         self.bound = problem.link.curvature_bound
-        self.columns = (
-            problem.columns if len(terms) == problem.n_terms else problem.columns[:, terms]
-        )
+        if len(terms) == problem.n_terms:
+            self.columns = problem.columns
+        else:
+            self.columns = problem.columns[:, terms]
         self.signs = problem.signs(category)
         self.importance = problem.importance_of(category)
         self.free, self.precision, self.centre = problem.intercept
 
-    def gram(self, places: Array) -> Array:
+    def gram(self, indices: Array) -> Array:
         """Kappa X'WX of these columns and the intercept."""
-        columns = self.columns[:, places]
+        columns = self.columns[:, indices]
         weighted = sparse.csc_array(columns * self.importance[:, np.newaxis])
         sums = weighted.sum(axis=0)
         whole = np.block(
@@ -110,7 +111,7 @@ class _LeastSquares:
 
     def step(
         self,
-        places: Array,
+        indices: Array,
         gram: FloatArray,
         spread: FloatArray,
         distance: FloatArray,
@@ -119,7 +120,7 @@ class _LeastSquares:
     ) -> tuple[Array, float]:
         """Make the M-step of one block."""
         now = np.append(distance, intercept)
-        target = gram @ now + np.append(self.columns[:, places].T @ residuals, residuals.sum())
+        target = gram @ now + np.append(self.columns[:, indices].T @ residuals, residuals.sum())
         target[-1] += self.precision * self.centre
         scale = np.append(spread, self.free)
         matrix = scale[:, None] * gram * scale

@@ -60,21 +60,21 @@ def backtrack(
     """
     lengths = np.ones(len(start))
     accepted = np.zeros(len(start), dtype=bool)
-    places = np.arange(len(start))
-    while len(places):
-        here = lengths[places]
-        values = evaluate(places, here)
-        change = expected(places, here)
-        good = values <= start[places] + _SUFFICIENT_SHARE * change + rounding * np.abs(
-            start[places]
+    indices = np.arange(len(start))
+    while len(indices):
+        here = lengths[indices]
+        values = evaluate(indices, here)
+        change = expected(indices, here)
+        good = values <= start[indices] + _SUFFICIENT_SHARE * change + rounding * np.abs(
+            start[indices]
         )
-        accepted[places] = good
+        accepted[indices] = good
         if accept is not None:
-            accept(places, good)
-        factors = np.full(len(places), 0.5)
+            accept(indices, good)
+        factors = np.full(len(indices), 0.5)
         if interpolate:
-            excess = np.maximum(values - start[places] - change, 1e-300)
+            excess = np.maximum(values - start[indices] - change, 1e-300)
             factors = np.clip(-0.5 * change / excess, _MOST_SHORTENED, _LEAST_SHORTENED)
-        lengths[places] *= np.where(good, 1.0, factors)
-        places = places[~good & (lengths[places] >= shortest)]
+        lengths[indices] *= np.where(good, 1.0, factors)
+        indices = indices[~good & (lengths[indices] >= shortest)]
     return StepLengths(np.where(accepted, lengths, 0.0), accepted)

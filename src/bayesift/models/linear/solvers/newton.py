@@ -43,14 +43,14 @@ class _NewtonBlock:
         self.centre = np.vstack([np.stack([p[MODE] for p in penalties], axis=1), centre * tail])
         self.used = np.ones_like(self.precision)
         self.used[-1] = free
-        for place, c in enumerate(categories if problem.terms is not None else []):
-            self.used[:-1, place] = 0.0
-            self.used[problem.terms_of(c), place] = 1.0
+        for index, c in enumerate(categories if problem.terms is not None else []):
+            self.used[:-1, index] = 0.0
+            self.used[problem.terms_of(c), index] = 1.0
         self.weights = self.centre.copy()
         self.weights[-1] = problem.start_intercepts[categories]
-        for place, start in enumerate(starts):
+        for index, start in enumerate(starts):
             if start is not None:
-                self.weights[:, place] = np.append(start.coefficients, start.intercept)
+                self.weights[:, index] = np.append(start.coefficients, start.intercept)
         self.weights[:-1][self.used[:-1] == 0] = 0.0
 
     def scores(self, weights: FloatArray) -> FloatArray:
@@ -168,11 +168,11 @@ def _search(
     moves = block.scores(step)
     lengths = np.ones(len(loss))
 
-    def evaluate(places: Array, tried: Array) -> Array:
-        lengths[places] = tried
-        return block.objective(scores + lengths * moves, block.weights + lengths * step)[0][places]
+    def evaluate(indices: Array, tried: Array) -> Array:
+        lengths[indices] = tried
+        return block.objective(scores + lengths * moves, block.weights + lengths * step)[0][indices]
 
-    return backtrack(evaluate, lambda places, tried: tried * slope[places], loss)
+    return backtrack(evaluate, lambda indices, tried: tried * slope[indices], loss)
 
 
 def solve_by_lbfgs(

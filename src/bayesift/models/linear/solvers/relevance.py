@@ -46,9 +46,10 @@ def solve_by_relevance(
             f"solver 'ard' is for at most {_MOST_TERMS} terms, got {len(terms)}; select some first"
         )
     shape, rate = problem.prior.shape, problem.prior.rate  # type: ignore[attr-defined]
-    reach = (
-        abs(problem.columns[:, terms]).max(axis=0).toarray().ravel() if len(terms) else np.zeros(0)
-    )
+    if len(terms):
+        reach = abs(problem.columns[:, terms]).max(axis=0).toarray().ravel()
+    else:
+        reach = np.zeros(0)
     left = np.arange(len(terms))
     deviations = np.ones(len(terms))
     weights = np.zeros(len(terms))

@@ -167,12 +167,12 @@ class SoftmaxSearch:
         """Return where each class starts, and its terms off their modes and within bounds."""
         used = []
         for c, weights in enumerate(self.weights):
-            places = self.places[c, : self.counts[c]]
-            penalty = self.penalty(c)[:, places]
-            now = weights[places]
+            positions = self.places[c, : self.counts[c]]
+            penalty = self.penalty(c)[:, positions]
+            now = weights[positions]
             kink = (now == penalty[MODE]) & (penalty[L1] > 0)
-            used.append(places[(now > penalty[LOWER]) & (now < penalty[UPPER]) & ~kink])
-        return np.append(0, np.cumsum([len(places) for places in used])), np.concatenate(used)
+            used.append(positions[(now > penalty[LOWER]) & (now < penalty[UPPER]) & ~kink])
+        return np.append(0, np.cumsum([len(positions) for positions in used])), np.concatenate(used)
 
 
 def solve_softmax_by_working_sets(
