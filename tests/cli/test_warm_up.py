@@ -20,7 +20,7 @@ def test_unknown_learners_and_places_are_refused(monkeypatch):
     with pytest.raises(DataError, match="no learner 'nonsense'"):
         command.warm_up(models="naive-bayes, nonsense")
     monkeypatch.setattr(compiling, "cache_folder", lambda: None)
-    with pytest.raises(DataError, match="BAYESIFT_CACHE names another place"):
+    with pytest.raises(DataError, match="set BAYESIFT_CACHE to another folder"):
         command.warm_up()
 
 
