@@ -10,7 +10,7 @@ from bayesift.kernels import compile as compiling
 
 
 def test_kernels_are_prepared_and_counted(monkeypatch, capsys):
-    monkeypatch.setattr(command, "_TEXTS", 30)
+    monkeypatch.setattr(command, "_N_TEXTS", 30)
     folder = command.warm_up(models="naive-bayes")
     assert folder == Path(compiling.cache_folder())
     assert capsys.readouterr().out.startswith(f"{folder}: ")
