@@ -228,7 +228,8 @@ def stopping(reviews: Sequence[str]) -> list[str]:
         lines.append(_row("Chao, a ranker per part (two starts)", np.array(chao)))
     for share in SAMPLE_SHARES:
         mixed = {
-            review: PosteriorRule(tail_shares=tails[review], sample_share=share) for review in reviews
+            review: PosteriorRule(tail_shares=tails[review], sample_share=share)
+            for review in reviews
         }
         lines.append(_row(f"posterior, {share:.0%} at random first", _stopped(runs, mixed)))
     least = [
