@@ -342,9 +342,16 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def _digest(previous: str, content: bytes) -> str:
+    """Compute the digest of a content that follows another one."""
+    digest = hashlib.sha256(previous.encode())
+    digest.update(content)
+    return digest.hexdigest()[:_DIGEST_CHARACTERS]
+
+
 def _chained(previous: str, content: bytes) -> tuple[str, bytes]:
-    """Return the digest of a content that follows another, and the line to write."""
-    digest = hashlib.sha256(previous.encode() + content).hexdigest()[:_DIGEST_CHARACTERS]
+    """Return the digest of a content that follows another one, and the line to write."""
+    digest = _digest(previous, content)
     return digest, content[:-1] + b', "digest": "' + digest.encode() + b'"}\n'
 
 
@@ -354,8 +361,8 @@ def _split(line: bytes, previous: str) -> tuple[bytes, str] | None:
     if found is None:
         return None
     content = line[:-_SUFFIX_LENGTH] + b"}"
-    digest, _ = _chained(previous, content)
-    if digest.encode() != found.group(1):
+    digest = found.group(1).decode()
+    if digest != _digest(previous, content):
         return None
     return content, digest
 

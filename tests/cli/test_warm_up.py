@@ -10,7 +10,7 @@ from bayesift.kernels import compile as compiling
 
 
 def test_kernels_are_prepared_and_counted(monkeypatch, capsys):
-    monkeypatch.setattr(command, "_TEXTS", 30)
+    monkeypatch.setattr(command, "_N_TEXTS", 30)
     folder = command.warm_up(models="naive-bayes")
     assert folder == Path(compiling.cache_folder())
     assert capsys.readouterr().out.startswith(f"{folder}: ")
@@ -20,7 +20,7 @@ def test_unknown_learners_and_places_are_refused(monkeypatch):
     with pytest.raises(DataError, match="no learner 'nonsense'"):
         command.warm_up(models="naive-bayes, nonsense")
     monkeypatch.setattr(compiling, "cache_folder", lambda: None)
-    with pytest.raises(DataError, match="BAYESIFT_CACHE names another place"):
+    with pytest.raises(DataError, match="set BAYESIFT_CACHE to another folder"):
         command.warm_up()
 
 

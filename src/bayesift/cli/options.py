@@ -551,30 +551,26 @@ def part_of(corpus: Corpus, split: str | None, *, default: str) -> Corpus:
     return corpus
 
 
-class Command(TyperCommand):
-    """A command whose help does not name the type of flags and says ranges once."""
+class _ShortHelp:
+    """Help that does not name the type of flags, and names ranges once."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters by panel, with short names of their types."""
-        return sorted(
-            (_with_short_type(each, ctx) for each in super().get_params(ctx)), key=_panel_index
-        )
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+            elif parameter.param_type_name == "option" and parameter.metavar is None:
+                parameter.metavar = (parameter.display_type(ctx) or "").replace(" range", "")
+        return sorted(parameters, key=_panel_index)
 
 
-class Group(TyperGroup):
-    """A group of commands with the same help."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, with short names of their types."""
-        return [_with_short_type(each, ctx) for each in super().get_params(ctx)]
+class Command(_ShortHelp, TyperCommand):
+    """A command with short help."""
 
 
-def _with_short_type(parameter: Any, ctx: Any) -> Any:
-    if getattr(parameter, "is_flag", False):
-        parameter.metavar = ""
-    elif parameter.param_type_name == "option" and parameter.metavar is None:
-        parameter.metavar = (parameter.display_type(ctx) or "").replace(" range", "")
-    return parameter
+class Group(_ShortHelp, TyperGroup):
+    """A group of commands with short help."""
 
 
 def _panel_index(parameter: Any) -> int:

@@ -28,7 +28,7 @@ from bayesift.tables import svmlight
 from bayesift.tables.archives import load_folder
 from bayesift.tables.columns import Columns
 from bayesift.tables.loading import ProblemLog, Source, bare_suffix
-from bayesift.tables.reader import TableFormat, TableReader, read_corpus
+from bayesift.tables.reader import TABLES_ONLY, TableFormat, TableReader, read_corpus
 
 ARCHIVES = (".tar", ".tgz", ".zip")
 
@@ -316,7 +316,7 @@ def load(
         _refuse("a vector file", columns=columns, separator=separator, encoding=encoding, **written)
         return svmlight.load_svmlight(path, skip_bad=skip_bad)
     source = Source.of(path, encoding)
-    if holds_references(source):
+    if source.suffix not in TABLES_ONLY and holds_references(source):
         given = {"columns": columns, "separator": separator, "encoding": encoding, **written}
         _refuse("a file of references", **given)
         return load_references(source, skip_bad=skip_bad)

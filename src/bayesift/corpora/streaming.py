@@ -13,7 +13,7 @@ from bayesift.references import holds_references, read_references
 from bayesift.tables.arrow import ColumnBlock, read_parts
 from bayesift.tables.columns import Columns, read_name, read_text
 from bayesift.tables.loading import ProblemLog, Source
-from bayesift.tables.reader import TableFormat, TableReader, read_records
+from bayesift.tables.reader import TABLES_ONLY, TableFormat, TableReader, read_records
 from bayesift.tables.rows import Row, RowChecks
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ class TextReader:
     def __iter__(self) -> Iterator[TextBatch]:
         live = self.batch == 1
         source = Source.of(self.source, self.format.encoding, live=live)
-        if source.stream is None and holds_references(source):
+        may_be_references = source.stream is None and source.suffix not in TABLES_ONLY
+        if may_be_references and holds_references(source):
             yield from self._read_references(source)
             return
         reader = TableReader(source, self.log, self.format, live=live)

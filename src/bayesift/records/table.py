@@ -40,6 +40,8 @@ class DocumentTable(Sequence[Document]):
     @classmethod
     def joined(cls, tables: Sequence[DocumentTable]) -> DocumentTable:
         """Join the documents of several tables, with all categories in the order of their names."""
+        if len(tables) == 1:  # its categories are sorted
+            return tables[0]
         names = tuple(sorted({name for table in tables for name in table.categories}))
         labels = [table.with_categories(names).labels for table in tables]
         return cls(

@@ -62,7 +62,7 @@ from bayesift.tables.loading import (
     categories_of,
     check_encoding,
 )
-from bayesift.tables.reader import TABLE_SUFFIXES, TableReader
+from bayesift.tables.reader import TableReader
 
 
 @dataclass(frozen=True)
@@ -191,8 +191,6 @@ def load_references(path: str | Path | Source, *, skip_bad: bool = False) -> Cor
 
 def holds_references(source: Source) -> bool:
     """Whether a file is text in a format of bibliographic records; tables do not count."""
-    if source.suffix in TABLE_SUFFIXES and source.suffix != ".txt":
-        return False
     return _recognise_text(source) is not None
 
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayesift.arrays import Array, IntArray, SparseRows
+from bayesift.arrays import IntArray, SparseRows
 from bayesift.records import DocumentTable
 from bayesift.records.table import csr_of, rows_of
 from bayesift.tables.columns import SAMPLE_ROWS, Columns, read_categories
@@ -93,18 +93,12 @@ class ColumnBlock:
         if column is None:
             return csr_of(np.empty(0, dtype=np.int32), np.zeros(len(self), dtype=np.int32), 0), ()
         codes, cells = _distinct_cells(self.columns[column])
-        held = [
-            *(read_categories(cell, separator) for cell in cells),
-            (),
-        ]  # the last is that of missing cells
-        names = tuple(sorted({name for row in held for name in row}))
-        column_of = {name: j for j, name in enumerate(names)}
-        known = csr_of(
-            np.array([column_of[name] for row in held for name in row], dtype=np.int32),
-            [len(row) for row in held],
-            len(names),
-        )
-        return rows_of(known, codes), names
+        # The last row, which -1 means, is that of missing cells.
+        held = [*(read_categories(cell, separator) for cell in cells), ()]
+        given = list(chain.from_iterable(held))
+        names, columns = np.unique(np.array(given, dtype=object), return_inverse=True)
+        known = csr_of(columns, list(map(len, held)), len(names))
+        return rows_of(known, codes), tuple(names)
 
 
 def _longest(column: pa.Array) -> int:
@@ -114,7 +108,7 @@ def _longest(column: pa.Array) -> int:
     return 0
 
 
-def _distinct_cells(column: pa.Array) -> tuple[Array, list[Any]]:
+def _distinct_cells(column: pa.Array) -> tuple[IntArray, list[Any]]:
     """Return the number of each cell, -1 for a missing one, and the distinct cells."""
     is_list = pa.types.is_list(column.type)
     keys = pc.binary_join(column, _BETWEEN) if is_list else column
@@ -127,7 +121,9 @@ def _distinct_cells(column: pa.Array) -> tuple[Array, list[Any]]:
     encoded = keys.dictionary_encode()
     cells = encoded.dictionary.to_pylist()
     codes = encoded.indices.fill_null(-1).to_numpy()
-    return codes, [cell.split(_BETWEEN) if is_list else cell for cell in cells]
+    if is_list:
+        cells = [cell.split(_BETWEEN) for cell in cells]
+    return codes, cells
 
 
 class BlockStream:
@@ -376,7 +372,7 @@ def _delimited_parts(
     used = _used(columns, labels=labels).present
     block = _without_lines(block, line - 1)
     while block:
-        # A block in which quotes are unusual is read to the end of the file by Python's reader, since
+        # A block with unusual quotes is read to the end of the file by Python's reader, since
         # its last record may go on in the next block.
         parsed = parse_csv(block, plain, names, used, line)
         is_good = parsed is not None and parsed.are_texts_good(

@@ -64,7 +64,8 @@ from bayesift.threads import computed_once
 
 DELIMITED = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
-TABLE_SUFFIXES = (*DELIMITED, *JSON_LINES, ".json", *PARQUET, *SPREADSHEETS, ".txt")
+TABLES_ONLY = (*DELIMITED, *JSON_LINES, ".json", *PARQUET, *SPREADSHEETS)
+TABLE_SUFFIXES = (*TABLES_ONLY, ".txt")
 
 Kind = Literal["delimited", "json-lines", "json", "parquet", "spreadsheet", "fasttext"]
 
@@ -234,7 +235,7 @@ class TableReader:
     @property
     def is_text(self) -> bool:
         """Whether the suffix says no more than that it is text, as in a stream."""
-        return not self._source.is_binary and self._source.suffix not in TABLE_SUFFIXES[:-1]
+        return not self._source.is_binary and self._source.suffix not in TABLES_ONLY
 
     @property
     def has_known_names(self) -> bool:
@@ -310,14 +311,13 @@ class TableReader:
 
     def note_records(self, readers: Sequence[RecordReader]) -> None:
         """Note what was unusual about records, when all are read."""
-        self._note_rows(
-            "blank rows", [line for reader in readers for line in reader.blank_rows], "left out"
-        )
-        self._note_rows(
-            "lone quotes",
-            [line for reader in readers for line in reader.lone_quotes],
-            "read as they stand",
-        )
+        blank: list[int] = []
+        lone: list[int] = []
+        for reader in readers:
+            blank += reader.blank_rows
+            lone += reader.lone_quotes
+        self._note_rows("blank rows", blank, "left out")
+        self._note_rows("lone quotes", lone, "read as they stand")
 
     def _read_spreadsheet(self) -> Iterator[Row]:
         with self.open() as stream:
@@ -475,9 +475,10 @@ def read_corpus(reader: TableReader, wanted: Columns, separator: str | None = No
             documents.add(document, line)
         return documents.corpus(name=reader.path.name, notes=reader.notes)
     parts = list(read_tables(reader, wanted, separator))
-    refuse_empty(sum(len(lines) for lines, _ in parts), log, reader.path)
-    table = DocumentTable.joined([table for _, table in parts])
-    table = _with_unique_ids(table, np.concatenate([lines for lines, _ in parts]), log, reader.path)
+    refuse_empty(len(parts), log, reader.path)
+    lines, tables = zip(*parts, strict=True)
+    table = DocumentTable.joined(tables)
+    table = _with_unique_ids(table, np.concatenate(lines), log, reader.path)
     problems = tuple(log.problems)
     notes = tuple(reader.notes)
     return Corpus(table, table.categories, name=reader.path.name, problems=problems, notes=notes)

@@ -15,6 +15,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -126,18 +127,18 @@ def name_columns(header: Sequence[str]) -> tuple[list[str], set[str]]:
     (['text', 'column 2', 'text (2)'], {'text'})
     """
     names: list[str] = []
-    repeated = set()
+    times = Counter[str]()
     for position, cell in enumerate(header, 1):
-        name = cell if cell.strip() else f"column {position}"
-        times = 1 + sum(other == cell for other in header[: position - 1]) if cell.strip() else 1
-        if times > 1:
-            repeated.add(name)
-        names.append(name if times == 1 else f"{name} ({times})")
-    return names, repeated
+        if not cell.strip():
+            names.append(f"column {position}")
+            continue
+        times[cell] += 1
+        names.append(cell if times[cell] == 1 else f"{cell} ({times[cell]})")
+    return names, {name for name, count in times.items() if count > 1}
 
 
 def _sample(lines: Sequence[str], dialect: Dialect) -> list[list[str]]:
-    records = [record for record in dialect.reader(lines, strict=False) if any(record)]
+    records = list(filter(any, dialect.reader(lines, strict=False)))
     if len(records) > 2:
         return records[:-1]
     return records
@@ -149,7 +150,7 @@ def _guess_delimiter(lines: Sequence[str], default: str) -> str:
     Of those that fit as many records, the one with the most columns is best.
     """
     fits = {}
-    for delimiter in sorted(DELIMITERS, key=lambda other: other != default):
+    for delimiter in dict.fromkeys((default, *DELIMITERS)):
         share, width = max(
             _fit(lines, Dialect(delimiter)), _fit(lines, Dialect(delimiter, quoted=False))
         )
@@ -180,7 +181,7 @@ def _fit(lines: Sequence[str], dialect: Dialect) -> tuple[float, int]:
         return 0, 0
     width = _usual_width(records)
     header = records[_count_above(records)]
-    share = sum(len(record) == width for record in records) / len(records)
+    share = list(map(len, records)).count(width) / len(records)
     if len(header) == width or (share > 0.9 and not _has_usual_name(header)):
         return share if width > 1 else 0, width
     return 0, width
@@ -188,15 +189,15 @@ def _fit(lines: Sequence[str], dialect: Dialect) -> tuple[float, int]:
 
 def _are_quotes_used(lines: Sequence[str], delimiter: str) -> bool:
     """Whether quotes enclose fields; not if most fields with quotes hold them in another way."""
-    cells = [
-        cell
-        for record in Dialect(delimiter, quoted=False).reader(lines)
-        for cell in record
-        if '"' in cell
-    ]
-    enclosed = sum(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells)
-    opened = sum(cell.startswith('"') for cell in cells)
-    if 2 * enclosed >= len(cells) or opened == 0:
+    n_quoted = 0
+    enclosed = 0
+    opened = 0
+    for cell in chain.from_iterable(Dialect(delimiter, quoted=False).reader(lines)):
+        if '"' in cell:
+            n_quoted += 1
+            enclosed += len(cell) > 1 and cell[0] == cell[-1] == '"'
+            opened += cell.startswith('"')
+    if 2 * enclosed >= n_quoted or opened == 0:
         return True
     return _fit(lines, Dialect(delimiter)) >= _fit(lines, Dialect(delimiter, quoted=False))
 
@@ -207,12 +208,12 @@ def _count_above(records: Sequence[Sequence[str]]) -> int:
         return 0
     width = _usual_width(records)
     for number, record in enumerate(records[:_MAX_HEADER_RECORD]):
-        filled = sum(1 for cell in record if cell.strip())
-        if len(record) == width and filled > 0.8 * width:
+        n_filled = len(list(filter(str.strip, record)))
+        if len(record) == width and n_filled > 0.8 * width:
             is_header = width > 3 or _has_usual_name(record)
             first = records[0]
-            blank = sum(1 for cell in first if not cell.strip())
-            is_title = blank > len(first) // 2 or (len(first) == 1 and width > 1)
+            n_blank = len(first) - len(list(filter(str.strip, first)))
+            is_title = n_blank > len(first) // 2 or (len(first) == 1 and width > 1)
             if number and is_header and is_title:
                 return number
             return 0
@@ -221,11 +222,12 @@ def _count_above(records: Sequence[Sequence[str]]) -> int:
 
 def _usual_width(records: Sequence[Sequence[str]]) -> int:
     widths = Counter(map(len, records))
-    return max(widths, key=lambda width: (widths[width], width), default=0)
+    _, width = max(zip(widths.values(), widths, strict=True), default=(0, 0))
+    return width
 
 
 def _has_usual_name(record: Sequence[str]) -> bool:
-    return any(cell.strip().lower() in KNOWN_NAMES for cell in record)
+    return not KNOWN_NAMES.isdisjoint(map(str.lower, map(str.strip, record)))
 
 
 def _is_data(records: Sequence[Sequence[str]]) -> bool:

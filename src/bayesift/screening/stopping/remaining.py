@@ -88,6 +88,7 @@ class Forecast:
 
     Examples
     --------
+    >>> from scipy import sparse
     >>> kinds = np.tile([1.0, 0.0], (20, 1)), np.tile([0.0, 1.0], (20, 1))
     >>> pool = sparse.csr_array(np.vstack(kinds))
     >>> labels = np.zeros(40)
