@@ -33,7 +33,7 @@ from bayesift.arrays import Array
 from bayesift.corpora import load_newsgroups, load_reuters, load_reuters_descriptions
 from bayesift.evaluation import expected_calibration_error, log_loss
 from bayesift.knowledge import TermIndex, TermKnowledge, prior_for
-from bayesift.models import GaussianPrior, SparseBayesClassifier
+from bayesift.models.linear import GaussianPrior, SparseBayesClassifier
 from bayesift.records import Document
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import SCut, category_folds

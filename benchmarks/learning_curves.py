@@ -35,7 +35,7 @@ from bayesift.charts.svg import series
 from bayesift.corpora import load_reuters, load_reuters_descriptions
 from bayesift.knowledge import TermIndex, TermKnowledge, prior_for
 from bayesift.knowledge.term_knowledge import DESCRIPTION_STRENGTH
-from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
+from bayesift.models.linear import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.records import Corpus
 from bayesift.text import TermVectorizer
 

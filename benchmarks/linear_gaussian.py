@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from bayesift.arrays import Array
 from bayesift.corpora import load_newsgroups
-from bayesift.models import GaussianPrior, SparseBayesClassifier
+from bayesift.models.linear import GaussianPrior, SparseBayesClassifier
 from bayesift.text import TermVectorizer
 from benchmarks.corpora import if_present
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset

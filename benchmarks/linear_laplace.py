@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from bayesift.arrays import Array
-from bayesift.models import LaplacePrior, SparseBayesClassifier
+from bayesift.models.linear import LaplacePrior, SparseBayesClassifier
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
 from benchmarks.linear import ohsumed, pairs, rcv1_sample, reuters, stems
 

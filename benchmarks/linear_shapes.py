@@ -27,7 +27,7 @@ from sklearn.linear_model import LogisticRegression
 
 from bayesift.arrays import Array
 from bayesift.charts import Axis, Figure, Frame, Line, Panel
-from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
+from bayesift.models.linear import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from benchmarks.harness import machine
 from benchmarks.linear_synthetic import vectors
 

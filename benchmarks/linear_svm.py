@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.svm import LinearSVC
 
 from bayesift.arrays import Array
-from bayesift.models import LinearSVM
+from bayesift.models.baselines import LinearSVM
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
 from benchmarks.linear import reuters
 from benchmarks.linear_synthetic import raced

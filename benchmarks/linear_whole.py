@@ -20,7 +20,7 @@ from typing import Any
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
+from bayesift.models.linear import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from benchmarks.harness import machine
 from benchmarks.linear_laplace import RATE
 from benchmarks.linear_synthetic import DOCUMENTS, whole

@@ -10,7 +10,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import MultinomialNB
 
 from bayesift.corpora import load_newsgroups, load_reuters
-from bayesift.models import NaiveBayesClassifier
+from bayesift.models.naive_bayes import NaiveBayesClassifier
 from bayesift.text import TermVectorizer
 from benchmarks.corpora import if_present
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset

@@ -14,7 +14,7 @@ from bayesift.arrays import Array
 from bayesift.corpora import load_reuters
 from bayesift.evaluation import evaluate_decisions
 from bayesift.features import SelectTerms
-from bayesift.models import OnlinePerceptron
+from bayesift.models.online import OnlinePerceptron
 from bayesift.text import TermVectorizer
 from benchmarks.corpora import if_present
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset

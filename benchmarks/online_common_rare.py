@@ -13,7 +13,9 @@ from typing import Any
 
 from bayesift.evaluation import evaluate_decisions
 from bayesift.features import SelectTerms
-from bayesift.models import CommonRareClassifier, LinearSVM, OnlinePerceptron
+from bayesift.models.baselines import LinearSVM
+from bayesift.models.ensemble import CommonRareClassifier
+from bayesift.models.online import OnlinePerceptron
 from bayesift.thresholds import ThresholdedClassifier
 from papers.online import Reuters, data_of
 

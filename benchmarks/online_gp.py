@@ -15,7 +15,7 @@ from sklearn.metrics import f1_score
 from bayesift.arrays import Array
 from bayesift.corpora import load_reuters
 from bayesift.features import SelectTerms
-from bayesift.models import OnlineGaussianProcess
+from bayesift.models.online import OnlineGaussianProcess
 from bayesift.text import TermVectorizer
 from benchmarks.corpora import if_present
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset

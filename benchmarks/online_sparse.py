@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.arrays import Array
-from bayesift.models import LaplacePrior, SparseBayesClassifier
+from bayesift.models.linear import LaplacePrior, SparseBayesClassifier
 from benchmarks.online_streams import STREAMS, Stream, log_loss, stream
 
 GAMMAS = (0.04, 1.0)

@@ -22,7 +22,7 @@ import numpy as np
 from bayesift.arrays import Array
 from bayesift.charts import Axis, Figure, Frame, Line, Panel
 from bayesift.charts.svg import series
-from bayesift.models import OnlinePerceptron, OnlineStackedClassifier
+from bayesift.models.online import OnlinePerceptron, OnlineStackedClassifier
 from bayesift.text import TermVectorizer
 from benchmarks.online_peers import (
     _ftrl,

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.arrays import Array
-from bayesift.models import OnlineGaussianProcess, OnlinePerceptron, OnlineStackedClassifier
+from bayesift.models.online import OnlineGaussianProcess, OnlinePerceptron, OnlineStackedClassifier
 from benchmarks.online_streams import Stream, micro_f1, stream
 
 N_DOCUMENTS, N_CATEGORIES = 2_000, 3

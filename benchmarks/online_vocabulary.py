@@ -19,7 +19,7 @@ from bayesift.arrays import Array
 from bayesift.corpora import load_reuters
 from bayesift.evaluation import evaluate_decisions
 from bayesift.features import SelectTerms
-from bayesift.models import OnlinePerceptron
+from bayesift.models.online import OnlinePerceptron
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import Bayes, ExpectedF1, MaxF1
 

@@ -16,8 +16,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from bayesift.arrays import Array
-from bayesift.models import LaplacePrior, SparseBayesClassifier
-from bayesift.models.linear import CrossValidation
+from bayesift.models.linear import CrossValidation, LaplacePrior, SparseBayesClassifier
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
 from benchmarks.linear import GAP, RATE, reuters
 

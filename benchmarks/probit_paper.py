@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bayesift.arrays import Array
-from bayesift.models import LaplacePrior, SparseBayesClassifier
+from bayesift.models.linear import LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear.links import Probit, log_likelihoods
 from benchmarks.corpora import if_present
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.arrays import Array
-from bayesift.models import LaplacePrior, SparseBayesClassifier
 from bayesift.models.base import scores_of
+from bayesift.models.linear import LaplacePrior, SparseBayesClassifier
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
 from benchmarks.linear import RATE, reuters
 

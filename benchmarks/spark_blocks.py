@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.corpora import load
-from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
+from bayesift.models.linear import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.spark.blocks import LossEvaluator, LossSums
 from bayesift.spark.row_blocks import RowBlocks, Totals, blocks_of, fit_row_blocks

@@ -13,7 +13,8 @@ import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.corpora import load_reuters
-from bayesift.models import LaplacePrior, SparseBayesClassifier, SpikeSlabClassifier, make_learner
+from bayesift.models import make_learner
+from bayesift.models.linear import LaplacePrior, SparseBayesClassifier, SpikeSlabClassifier
 from bayesift.text import TermVectorizer
 from benchmarks.corpora import if_present
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from bayesift.arrays import Array
 from bayesift.corpora import load_newsgroups, load_reuters
-from bayesift.models import StackedClassifier
+from bayesift.models.ensemble import StackedClassifier
 from bayesift.text import TermVectorizer
 from benchmarks.corpora import if_present
 from benchmarks.harness import Benchmark, Comparison, Contender, Dataset

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from bayesift.classifier import TextClassifier
 from bayesift.cli.classify import classify
-from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
+from bayesift.models.linear import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.tables import load_table
 from bayesift.text import TermVectorizer
 from benchmarks.corpora import reuters_and_newsgroups

@@ -52,8 +52,8 @@ from bayesift.corpora import (
     load_trec_questions,
 )
 from bayesift.knowledge import TermKnowledge
-from bayesift.models import NaiveBayesClassifier
 from bayesift.models.linear import GaussianPrior, SparseBayesClassifier
+from bayesift.models.naive_bayes import NaiveBayesClassifier
 from bayesift.records import Corpus
 from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
 

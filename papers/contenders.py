@@ -22,22 +22,17 @@ from sklearn.naive_bayes import ComplementNB
 from sklearn.svm import LinearSVC
 
 from bayesift.arrays import Array
-from bayesift.models import (
-    Dirichlet,
-    GaussianPrior,
+from bayesift.models.baselines import (
     HybridClassifier,
-    JelinekMercer,
-    LaplacePrior,
-    NaiveBayesClassifier,
     NBSVMClassifier,
     NeighborsClassifier,
-    OnlinePerceptron,
-    OnlineStackedClassifier,
     RocchioClassifier,
-    SparseBayesClassifier,
-    StackedClassifier,
 )
 from bayesift.models.ensemble import JURY as JURY_MEMBERS
+from bayesift.models.ensemble import StackedClassifier
+from bayesift.models.linear import GaussianPrior, LaplacePrior, SparseBayesClassifier
+from bayesift.models.naive_bayes import Dirichlet, JelinekMercer, NaiveBayesClassifier
+from bayesift.models.online import OnlinePerceptron, OnlineStackedClassifier
 from bayesift.models.topics import SparseNMF, TopicSVMClassifier
 
 OURS = (

@@ -16,8 +16,9 @@ import numpy as np
 
 from bayesift.arrays import Array
 from bayesift.evaluation import Estimate, bootstrap_mean
-from bayesift.models import HybridClassifier, LinearSVM, NaiveBayesClassifier, NBSVMClassifier
+from bayesift.models.baselines import HybridClassifier, LinearSVM, NBSVMClassifier
 from bayesift.models.baselines.hybrid import heaviest, hyperplanes_of
+from bayesift.models.naive_bayes import NaiveBayesClassifier
 from bayesift.text import TermVectorizer
 from papers.corpora import corpus_part
 from papers.experiment import (

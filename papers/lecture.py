@@ -11,16 +11,15 @@ import numpy as np
 
 from bayesift.evaluation import bootstrap_f1, bootstrap_mean
 from bayesift.features import SelectTerms
-from bayesift.models import (
+from bayesift.models.linear import GaussianPrior, SparseBayesClassifier
+from bayesift.models.naive_bayes import (
     AbsoluteDiscounting,
     Dirichlet,
-    GaussianPrior,
     HierarchicalShrinkage,
     JelinekMercer,
     Laplace,
     MaximumLikelihood,
     NaiveBayesClassifier,
-    SparseBayesClassifier,
 )
 from bayesift.text import TermVectorizer
 from papers.corpora import corpus_part

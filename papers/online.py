@@ -32,7 +32,7 @@ from bayesift.filtering.profile import ProfileSettings
 from bayesift.filtering.simulation import Simulation, Stream, simulate, stream_of
 from bayesift.filtering.strategies import Strategy
 from bayesift.filtering.tables import breakdown, measures, terms_curve
-from bayesift.models import KernelSVM, LinearSVM
+from bayesift.models.baselines import KernelSVM, LinearSVM
 from bayesift.models.online import (
     FlipNoise,
     LogitNoise,

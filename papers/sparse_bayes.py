@@ -19,18 +19,10 @@ from scipy import sparse, stats
 from bayesift.arrays import Array
 from bayesift.evaluation import bootstrap_f1
 from bayesift.features import SelectTerms
-from bayesift.models import (
-    GaussianPrior,
-    JeffreysPrior,
-    Laplace,
-    LaplacePrior,
-    LinearSVM,
-    NaiveBayesClassifier,
-    NeighborsClassifier,
-    RocchioClassifier,
-    SparseBayesClassifier,
-)
+from bayesift.models.baselines import LinearSVM, NeighborsClassifier, RocchioClassifier
+from bayesift.models.linear import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear.links import Probit, log_likelihoods
+from bayesift.models.naive_bayes import Laplace, NaiveBayesClassifier
 from bayesift.text import TermVectorizer
 from bayesift.text.counting import scale_to_length_one
 from bayesift.thresholds import MinimumErrors, SCut, ThresholdedClassifier, category_folds

@@ -15,7 +15,8 @@ from sklearn.base import BaseEstimator
 from sklearn.gaussian_process import kernels
 
 from bayesift.errors import DataError
-from bayesift.models import GaussianPrior, LaplacePrior, NaiveBayesClassifier, SparseBayesClassifier
+from bayesift.models.linear import GaussianPrior, LaplacePrior, SparseBayesClassifier
+from bayesift.models.naive_bayes import NaiveBayesClassifier
 from bayesift.state import (
     KINDS,
     MAX_ENTRIES,

@@ -8,7 +8,8 @@ from bayesift.classifier import TextClassifier
 from bayesift.errors import DataError
 from bayesift.features import SelectTerms
 from bayesift.knowledge import TermKnowledge
-from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier, make_learner
+from bayesift.models import make_learner
+from bayesift.models.linear import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.text import TermVectorizer
 from tests.classifier.test_saving import mutated
 from tests.classifier.test_text_classifier import LABELS, NEW, SETS, TEXTS

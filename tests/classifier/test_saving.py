@@ -9,7 +9,8 @@ import pytest
 from bayesift.classifier import TextClassifier
 from bayesift.errors import DataError
 from bayesift.features import SelectTerms
-from bayesift.models import LEARNERS, JelinekMercer, NaiveBayesClassifier, is_storable, make_learner
+from bayesift.models import LEARNERS, is_storable, make_learner
+from bayesift.models.naive_bayes import JelinekMercer, NaiveBayesClassifier
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import THRESHOLD_RULES
 from tests.classifier.test_text_classifier import LABELS, NEW, SETS, TEXTS

@@ -23,16 +23,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesift import DataError, DataWarning, TermVectorizer, TextClassifier
 from bayesift.features import SelectTerms
-from bayesift.models import (
-    LEARNERS,
-    GaussianPrior,
-    LinearSVM,
-    NaiveBayesClassifier,
-    NBSVMClassifier,
-    SparseBayesClassifier,
-    make_learner,
-    weighting_of,
-)
+from bayesift.models import LEARNERS, make_learner, weighting_of
+from bayesift.models.baselines import LinearSVM, NBSVMClassifier
+from bayesift.models.linear import GaussianPrior, SparseBayesClassifier
+from bayesift.models.naive_bayes import NaiveBayesClassifier
 from tests.classifier.test_labels import CODES, INDICATOR, NAMES, SINGLE, TEXTS, coded, sets
 
 LABELS = coded("grain", "crude")

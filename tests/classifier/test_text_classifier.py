@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 from bayesift.classifier import TextClassifier, evaluate
 from bayesift.errors import DataError, DataWarning
 from bayesift.features import SelectTerms
-from bayesift.models import OnlinePerceptron
+from bayesift.models.online import OnlinePerceptron
 from bayesift.records import Corpus, Document
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import MaxF1

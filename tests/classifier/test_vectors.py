@@ -8,7 +8,8 @@ from bayesift.cli.explain import print_explanation
 from bayesift.errors import DataError
 from bayesift.features import FeatureBlock, SelectTerms
 from bayesift.knowledge import TermKnowledge
-from bayesift.models import AutoClassifier, SparseBayesClassifier
+from bayesift.models.ensemble import AutoClassifier
+from bayesift.models.linear import SparseBayesClassifier
 from bayesift.text import TextEmbedder, WordVectors
 
 GRAIN = ["wheat", "corn", "barley", "oats", "rye", "maize", "sorghum", "millet"]

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 
 from bayesift import DataError
 from bayesift.features import SCORES, SelectTerms, TermTables
-from bayesift.models import NaiveBayesClassifier
+from bayesift.models.naive_bayes import NaiveBayesClassifier
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from bayesift.knowledge import TermKnowledge, prior_for
-from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
+from bayesift.models.linear import GaussianPrior, LaplacePrior, SparseBayesClassifier
 
 CATEGORIES, TERMS = ("corn", "gold"), ["bullion", "corn", "crop", "gold", "maize", "mine"]
 KNOWLEDGE = TermKnowledge.from_keywords(

@@ -3,7 +3,8 @@ import pytest
 
 from bayesift.errors import DataError
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge, apply_knowledge, prior_for
-from bayesift.models import GaussianPrior, JeffreysPrior, LaplacePrior, LogF, Probit, make_learner
+from bayesift.models import make_learner
+from bayesift.models.linear import GaussianPrior, JeffreysPrior, LaplacePrior, LogF, Probit
 from bayesift.text import TermVectorizer
 
 TEXTS = [

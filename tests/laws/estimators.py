@@ -1,34 +1,46 @@
 """The estimators every law is tried on; a new one is added here and nowhere else."""
 
 from bayesift.features import SelectTerms
-from bayesift.models import (
-    AbsoluteDiscounting,
-    AutoClassifier,
-    Dirichlet,
-    GaussianPrior,
-    HierarchicalShrinkage,
+from bayesift.models.baselines import (
     HybridClassifier,
-    JelinekMercer,
-    LaplacePrior,
     LinearSVM,
-    MaximumLikelihood,
-    NaiveBayesClassifier,
     NBSVMClassifier,
     NeighborsClassifier,
+    RocchioClassifier,
+)
+from bayesift.models.ensemble import (
+    AutoClassifier,
+    NaiveBayesMember,
+    OnlineStackMember,
+    StackedClassifier,
+    SVMMember,
+)
+from bayesift.models.linear import (
+    GaussianPrior,
+    LaplacePrior,
+    SparseBayesClassifier,
+    SpikeSlabClassifier,
+)
+from bayesift.models.naive_bayes import (
+    AbsoluteDiscounting,
+    Dirichlet,
+    HierarchicalShrinkage,
+    JelinekMercer,
+    MaximumLikelihood,
+    NaiveBayesClassifier,
+)
+from bayesift.models.online import (
     OnlineGaussianProcess,
     OnlineLaplaceClassifier,
     OnlinePerceptron,
     OnlineStackedClassifier,
-    RocchioClassifier,
-    SparseBayesClassifier,
+)
+from bayesift.models.topics import (
     SparseNMF,
-    SpikeSlabClassifier,
-    StackedClassifier,
     TopicSimilarity,
     TopicSimilarityClassifier,
     TopicSVMClassifier,
 )
-from bayesift.models.ensemble import NaiveBayesMember, OnlineStackMember, SVMMember
 
 CLASSIFIERS = [
     NaiveBayesClassifier(),

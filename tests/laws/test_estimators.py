@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
 
-from bayesift.models import AutoClassifier, StackedClassifier
+from bayesift.models.ensemble import AutoClassifier, StackedClassifier
 from tests.laws.estimators import (
     CHECKED,
     CLASSIFIERS,

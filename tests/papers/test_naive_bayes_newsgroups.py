@@ -5,7 +5,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.naive_bayes import MultinomialNB
 
-from bayesift.models import (
+from bayesift.models.naive_bayes import (
     AbsoluteDiscounting,
     Dirichlet,
     HierarchicalShrinkage,

@@ -10,7 +10,7 @@ import pytest
 from bayesift.corpora import load_reuters
 from bayesift.evaluation import evaluate_decisions
 from bayesift.features import SelectTerms
-from bayesift.models import FlipNoise, LogitNoise, OnlinePerceptron, ProbitNoise
+from bayesift.models.online import FlipNoise, LogitNoise, OnlinePerceptron, ProbitNoise
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import Bayes, ExpectedF1, MaxF1
 from tests.conftest import data_dir

@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from bayesift.kernels.linear import LOWER, UPPER
-from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
+from bayesift.models.linear import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear.links import link_of
 from bayesift.models.linear.priors import is_shared, penalty_rows
 from bayesift.spark import newton

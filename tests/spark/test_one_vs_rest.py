@@ -4,7 +4,7 @@ from scipy import sparse
 
 from bayesift import DataError, TermVectorizer, TextClassifier
 from bayesift.classifier.labels import read_labels
-from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
+from bayesift.models.linear import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear.scale import CrossValidation
 
 pytestmark = pytest.mark.filterwarnings(

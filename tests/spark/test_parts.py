@@ -8,8 +8,7 @@ from scipy import sparse
 from bayesift.classifier import TextClassifier
 from bayesift.classifier.text_classifier import LabelForm
 from bayesift.errors import DataError
-from bayesift.models import SparseBayesClassifier
-from bayesift.models.linear import Logit
+from bayesift.models.linear import Logit, SparseBayesClassifier
 from bayesift.models.linear.links import log_likelihoods
 from bayesift.spark.blocks import BlockMaker, LossEvaluator, LossSums, RowBlock, secant_curvatures
 from bayesift.spark.counting import DocumentColumns, PairCounter, Survey

@@ -24,7 +24,7 @@ from bayesift.classifier.text_classifier import TextClassifier
 from bayesift.errors import DataError
 from bayesift.files import whole_file
 from bayesift.journal import Journal, digest_of
-from bayesift.models import OnlineStackedClassifier
+from bayesift.models.online import OnlineStackedClassifier
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import ThresholdedClassifier
 

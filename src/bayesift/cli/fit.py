@@ -281,7 +281,7 @@ def _save(
 def _print_quality(classifier: TextClassifier) -> None:
     """Print what auto chose and its expected quality; nothing for other models."""
     from bayesift.classifier import expected_quality
-    from bayesift.models import AutoClassifier
+    from bayesift.models.ensemble import AutoClassifier
 
     model = classifier.model_
     if not isinstance(model, AutoClassifier):

@@ -15,7 +15,9 @@ from bayesift.classifier.labels import LabelForm
 from bayesift.classifier.model_options import fit_options, vectorizer_for
 from bayesift.errors import DataError
 from bayesift.features import Design, SelectTerms
-from bayesift.models import LEARNERS, NaiveBayesClassifier, SparseBayesClassifier, make_learner
+from bayesift.models import LEARNERS, make_learner
+from bayesift.models.linear import SparseBayesClassifier
+from bayesift.models.naive_bayes import NaiveBayesClassifier
 from bayesift.spark.blocks import BLOCK_SCHEMA, BlockMaker
 from bayesift.spark.counting import DocumentColumns
 from bayesift.spark.row_blocks import RowBlocks, Totals, check_learner, fit_row_blocks

@@ -9,18 +9,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from bayesift.errors import DataError
-from bayesift.models import (
-    GaussianPrior,
+from bayesift.models.baselines import (
     HybridClassifier,
-    Laplace,
     LinearSVM,
-    NaiveBayesClassifier,
     NBSVMClassifier,
     RocchioClassifier,
-    SparseBayesClassifier,
+    svm,
 )
-from bayesift.models.baselines import svm
 from bayesift.models.baselines.hybrid import _likeliest, heaviest
+from bayesift.models.linear import GaussianPrior, SparseBayesClassifier
+from bayesift.models.naive_bayes import Laplace, NaiveBayesClassifier
 
 
 def documents(seed=0, n_documents=200, n_terms=30):

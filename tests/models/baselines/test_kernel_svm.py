@@ -3,8 +3,7 @@ import pytest
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesift.models import KernelSVM
-from bayesift.models.baselines import svm
+from bayesift.models.baselines import KernelSVM, svm
 
 KERNELS = ["polynomial", "rbf"]
 

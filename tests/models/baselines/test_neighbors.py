@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from bayesift.errors import DataError
-from bayesift.models import NeighborsClassifier
+from bayesift.models.baselines import NeighborsClassifier
 
 
 def documents(seed=0, n_documents=80, n_terms=40):

@@ -10,7 +10,7 @@ from scipy.special import expit, log_softmax
 from bayesift import TextClassifier
 from bayesift.classifier import expected_quality
 from bayesift.features import FeatureBlock
-from bayesift.models import AutoClassifier
+from bayesift.models.ensemble import AutoClassifier
 from bayesift.models.ensemble.calibration import BetaCalibration
 from bayesift.models.ensemble.members import (
     LogisticMember,

@@ -6,14 +6,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import f1_score
 
 from bayesift.errors import DataError
-from bayesift.models import (
-    STORABLE,
-    CommonRareClassifier,
-    KernelSVM,
-    LinearSVM,
-    NaiveBayesClassifier,
-    OnlineGaussianProcess,
-)
+from bayesift.models import STORABLE
+from bayesift.models.baselines import KernelSVM, LinearSVM
+from bayesift.models.ensemble import CommonRareClassifier
+from bayesift.models.naive_bayes import NaiveBayesClassifier
+from bayesift.models.online import OnlineGaussianProcess
 from bayesift.thresholds import ThresholdedClassifier
 
 

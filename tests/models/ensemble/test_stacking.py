@@ -16,16 +16,7 @@ from threadpoolctl import threadpool_limits
 from bayesift import TermVectorizer
 from bayesift.errors import DataError
 from bayesift.features import Design, FeatureBlock
-from bayesift.models import (
-    GaussianPrior,
-    JelinekMercer,
-    NaiveBayesClassifier,
-    NeighborsClassifier,
-    OnlinePerceptron,
-    OnlineStackedClassifier,
-    SparseBayesClassifier,
-    StackedClassifier,
-)
+from bayesift.models.baselines import NeighborsClassifier
 from bayesift.models.ensemble import (
     COMMITTEE,
     JURY,
@@ -34,6 +25,7 @@ from bayesift.models.ensemble import (
     NBLogisticMember,
     NeighborsMember,
     OnlineStackMember,
+    StackedClassifier,
     SVMMember,
 )
 from bayesift.models.ensemble.calibration import label_couplings
@@ -44,6 +36,9 @@ from bayesift.models.ensemble.stacking import (
     OutOfFold,
     stacking_weights,
 )
+from bayesift.models.linear import GaussianPrior, SparseBayesClassifier
+from bayesift.models.naive_bayes import JelinekMercer, NaiveBayesClassifier
+from bayesift.models.online import OnlinePerceptron, OnlineStackedClassifier
 
 
 def words(X):

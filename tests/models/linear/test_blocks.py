@@ -4,7 +4,6 @@ from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import FunctionTransformer
 
-from bayesift.models import OnlinePerceptron, OnlineStackedClassifier
 from bayesift.models.linear import (
     BlockScales,
     GaussianPrior,
@@ -14,6 +13,7 @@ from bayesift.models.linear import (
     log_evidence,
 )
 from bayesift.models.linear.mixed_matrix import MixedMatrix, dense_columns
+from bayesift.models.online import OnlinePerceptron, OnlineStackedClassifier
 from bayesift.state import decode, encode
 
 

@@ -7,16 +7,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from bayesift.errors import DataError
-from bayesift.models import (
-    STORABLE,
+from bayesift.models import STORABLE, make_learner
+from bayesift.models.base import scores_of
+from bayesift.models.linear import (
     GaussianPrior,
     JeffreysPrior,
     LaplacePrior,
     LogF,
     SparseBayesClassifier,
-    make_learner,
 )
-from bayesift.models.base import scores_of
 
 
 def documents(n=120, d=15, k=4, seed=0):

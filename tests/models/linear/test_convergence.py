@@ -9,7 +9,7 @@ from scipy.optimize import OptimizeResult
 from sklearn.exceptions import ConvergenceWarning
 
 from bayesift.folds import deal_folds
-from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
+from bayesift.models.linear import GaussianPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear.solvers import newton, solve_all
 from bayesift.models.linear.solvers.line_search import backtrack
 

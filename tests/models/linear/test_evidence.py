@@ -5,8 +5,16 @@ import pytest
 from scipy import integrate, linalg, sparse
 from scipy.special import expit, log_expit, log_softmax, logsumexp
 
-from bayesift.models import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
-from bayesift.models.linear import LinearProblem, Logit, log_evidence, softmax_log_evidence
+from bayesift.models.linear import (
+    GaussianPrior,
+    JeffreysPrior,
+    LaplacePrior,
+    LinearProblem,
+    Logit,
+    SparseBayesClassifier,
+    log_evidence,
+    softmax_log_evidence,
+)
 from bayesift.models.linear.evidence import KinkIntegrals, lanczos_spectra
 from bayesift.models.linear.solvers import solve_all
 from tests.oracles.bayesian_lasso import mean_size_by_gibbs

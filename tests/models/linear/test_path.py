@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from bayesift.models import GaussianPrior, LaplacePrior, SparseBayesClassifier
-from bayesift.models.linear import default_scales
+from bayesift.models.linear import (
+    GaussianPrior,
+    LaplacePrior,
+    SparseBayesClassifier,
+    default_scales,
+)
 from bayesift.threads import in_threads
 
 PRIORS = [

@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate, optimize, stats
 from scipy.special import expit, log_expit
 
-from bayesift.models import GammaPrior, GaussianPrior, JeffreysPrior, SparseBayesClassifier
+from bayesift.models.linear import GammaPrior, GaussianPrior, JeffreysPrior, SparseBayesClassifier
 
 
 def documents(n=300, d=8, seed=0):

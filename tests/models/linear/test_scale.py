@@ -9,15 +9,18 @@ from sklearn.linear_model import LogisticRegression
 
 from bayesift.errors import DataError
 from bayesift.folds import deal_folds
-from bayesift.models import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
 from bayesift.models.linear import (
     CrossValidation,
     Evidence,
+    GaussianPrior,
+    JeffreysPrior,
+    LaplacePrior,
     LinearProblem,
     Logit,
     NormBased,
     Probit,
     ScaleSearch,
+    SparseBayesClassifier,
 )
 from bayesift.models.linear import (
     scale as scale_rules,

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from bayesift.errors import DataError
-from bayesift.models import (
+from bayesift.models.linear import (
     GammaPrior,
     GaussianPrior,
     JeffreysPrior,

@@ -14,8 +14,16 @@ from bayesift.classifier import TextClassifier
 from bayesift.cli.explain import print_explanation
 from bayesift.errors import DataError
 from bayesift.kernels.spike_slab import expected_likelihood
-from bayesift.models import LaplacePrior, LogF, SpikeSlabClassifier, make_learner
-from bayesift.models.linear import LinearProblem, Solution, SpikeSlab, inclusion_posterior
+from bayesift.models import make_learner
+from bayesift.models.linear import (
+    LaplacePrior,
+    LinearProblem,
+    LogF,
+    Solution,
+    SpikeSlab,
+    SpikeSlabClassifier,
+    inclusion_posterior,
+)
 from bayesift.models.linear.links import link_of, log_likelihoods
 from tests.oracles.spike_slab import inclusion_by_gibbs
 

@@ -8,7 +8,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from bayesift.errors import DataError
-from bayesift.models import GaussianPrior, LaplacePrior, LogF, SparseBayesClassifier
+from bayesift.models.linear import GaussianPrior, LaplacePrior, LogF, SparseBayesClassifier
 from bayesift.models.linear.links import link_of, log_likelihoods, probabilities
 from tests.models.linear.test_classifier import documents, restored
 

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import MultinomialNB
 
-from bayesift.models import (
+from bayesift.models.naive_bayes import (
     AbsoluteDiscounting,
     Dirichlet,
     HierarchicalShrinkage,

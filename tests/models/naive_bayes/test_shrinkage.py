@@ -3,8 +3,13 @@ import pytest
 from scipy import sparse
 from scipy.optimize import minimize
 
-from bayesift.models import HierarchicalShrinkage, Laplace, NaiveBayesClassifier
-from bayesift.models.naive_bayes import Bags, CategoryCounts
+from bayesift.models.naive_bayes import (
+    Bags,
+    CategoryCounts,
+    HierarchicalShrinkage,
+    Laplace,
+    NaiveBayesClassifier,
+)
 
 
 def fitted(X, y, parents, **options):

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesift import DataError
-from bayesift.models import HierarchicalShrinkage, NaiveBayesClassifier
-from bayesift.models.naive_bayes import SMOOTHINGS
+from bayesift.models.naive_bayes import SMOOTHINGS, HierarchicalShrinkage, NaiveBayesClassifier
 from bayesift.state import decode, encode
 
 X = np.random.default_rng(0).poisson(0.8, size=(30, 9)) * 0.3

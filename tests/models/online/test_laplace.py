@@ -8,7 +8,8 @@ from scipy import sparse
 from scipy.special import expit
 
 from bayesift.errors import DataError
-from bayesift.models import LaplacePrior, OnlineLaplaceClassifier, SparseBayesClassifier
+from bayesift.models.linear import LaplacePrior, SparseBayesClassifier
+from bayesift.models.online import OnlineLaplaceClassifier
 from bayesift.models.online.laplace import LaplaceState
 from tests.models.online.test_stack import documents, labels_of
 

@@ -8,7 +8,7 @@ import pytest
 from bayesift.errors import DataError
 from bayesift.features import TermTables
 from bayesift.features import likelihood_ratio as batch_ratio
-from bayesift.models import OnlinePerceptron
+from bayesift.models.online import OnlinePerceptron
 from tests.models.online.test_stack import documents
 from tests.oracles.online_stack import RunningPerceptron, likelihood_ratio, prior_variance
 

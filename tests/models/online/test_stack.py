@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from bayesift.errors import DataError
-from bayesift.models import OnlineStackedClassifier
+from bayesift.models.online import OnlineStackedClassifier
 from tests.oracles.online_stack import Stack
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -7,13 +7,13 @@ from sklearn.neighbors import NearestNeighbors
 
 from bayesift.classifier import TextClassifier
 from bayesift.errors import DataError
-from bayesift.models import (
+from bayesift.models.baselines.neighbors import weighted_votes
+from bayesift.models.topics import (
     SparseNMF,
     TopicSimilarity,
     TopicSimilarityClassifier,
     TopicSVMClassifier,
 )
-from bayesift.models.baselines.neighbors import weighted_votes
 from bayesift.models.topics.classifier import choose_n_neighbors, leave_one_out
 
 ENCODER = SparseNMF(n_components=6, max_iter=2000)

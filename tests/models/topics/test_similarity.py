@@ -10,10 +10,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
 from bayesift.errors import DataError
-from bayesift.models import TopicSimilarity
 from bayesift.models.baselines import neighbors
 from bayesift.models.baselines.neighbors import nearest_points
-from bayesift.models.topics import more_like_this
+from bayesift.models.topics import TopicSimilarity, more_like_this
 from bayesift.models.topics.similarity import best_factor, draw_pairs, fit_additive
 
 

@@ -11,7 +11,7 @@ from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
 from bayesift.errors import DataError
-from bayesift.models import SparseNMF
+from bayesift.models.topics import SparseNMF
 from bayesift.models.topics.factorisation import (
     STARTS,
     UPDATES,

@@ -1,7 +1,14 @@
-"""Classifiers with one hyperplane a category and no probabilities."""
+"""Baselines of the field: support vector machines, nearest neighbours, Rocchio, hybrids."""
 
 from bayesift.models.baselines.hybrid import HybridClassifier
-from bayesift.models.baselines.neighbors import RocchioClassifier
-from bayesift.models.baselines.svm import LinearSVM, NBSVMClassifier
+from bayesift.models.baselines.neighbors import NeighborsClassifier, RocchioClassifier
+from bayesift.models.baselines.svm import KernelSVM, LinearSVM, NBSVMClassifier
 
-__all__ = ["HybridClassifier", "LinearSVM", "NBSVMClassifier", "RocchioClassifier"]
+__all__ = [
+    "HybridClassifier",
+    "KernelSVM",
+    "LinearSVM",
+    "NBSVMClassifier",
+    "NeighborsClassifier",
+    "RocchioClassifier",
+]

@@ -61,7 +61,8 @@ class CommonRareClassifier(
 
     Examples
     --------
-    >>> from bayesift.models import NaiveBayesClassifier, OnlineGaussianProcess
+    >>> from bayesift.models.naive_bayes import NaiveBayesClassifier
+    >>> from bayesift.models.online import OnlineGaussianProcess
     >>> X, Y = [[2, 1, 0], [1, 0, 0], [0, 1, 3], [0, 0, 1]], [[1, 0], [1, 0], [1, 0], [0, 1]]
     >>> common, rare = OnlineGaussianProcess(), NaiveBayesClassifier()
     >>> model = CommonRareClassifier(common, rare, boundary=2).fit(X, Y)

@@ -230,7 +230,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
 
     Examples
     --------
-    >>> from bayesift.models import LaplacePrior
+    >>> from bayesift.models.linear import LaplacePrior
     >>> X = [[2, 1, 0], [1, 0, 0], [0, 1, 3], [0, 0, 1]]
     >>> model = SparseBayesClassifier(prior=LaplacePrior(gamma=0.01)).fit(X,
     ...     ["grain", "grain", "crude", "crude"])

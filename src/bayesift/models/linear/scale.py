@@ -526,7 +526,7 @@ class BlockScales:
 
         Examples
         --------
-        >>> from bayesift.models import OnlineStackedClassifier
+        >>> from bayesift.models.online import OnlineStackedClassifier
         >>> X = np.array([[1, 0, 0.9], [1, 0, 1.1], [0, 1, -1.0], [0, 1, -0.8], [1, 0, 1.2],
         ...     [0, 1, -1.1]])
         >>> rule = BlockScales((("words", 2), ("vectors", 1)))
