@@ -8,7 +8,7 @@ import pytest
 
 from bayesift.cli import main
 from bayesift.cli.screen import _read_criteria
-from bayesift.cli.screen_terminal import Session, highlighted, page
+from bayesift.cli.screen_terminal import ScreeningSession, highlighted, page
 from bayesift.references import Reference, ReferenceList, read_references
 from bayesift.screening import Project, Review
 from tests.filtering.test_simulate import file_of
@@ -259,7 +259,7 @@ def test_criteria_are_read_by_their_headings(write):
 
 def test_the_page_fits_every_size_and_wide_characters(tmp_path, records):
     with Project.create(tmp_path / "corn", read_references(records)) as project:
-        session = Session(Review(project, "ann"))
+        session = ScreeningSession(Review(project, "ann"))
         for record in project.records.values():
             session.show(record)
             for width, height in ((80, 24), (40, 10), (200, 60), (20, 5)):

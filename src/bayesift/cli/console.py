@@ -146,7 +146,7 @@ def busy(message: str, *, quiet: bool = False) -> Iterator[None]:
         yield
 
 
-class Steps:
+class ProgressSteps:
     """A progress bar over several steps of work.
 
     Its methods return plain functions, because estimators keep them as parameters and are cloned.
@@ -191,10 +191,10 @@ class Steps:
 
 
 @contextmanager
-def working(message: str, total: int | None, *, quiet: bool) -> Iterator[Steps]:
+def working(message: str, total: int | None, *, quiet: bool) -> Iterator[ProgressSteps]:
     """Show a progress bar on stderr, on a terminal only."""
     with _display(quiet=quiet) as progress:
-        yield Steps(progress, message, total)
+        yield ProgressSteps(progress, message, total)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from rich.table import Table
 from typer import Option
 
 from bayesift.cli.console import (
-    Steps,
+    ProgressSteps,
     busy,
     counting,
     print_note,
@@ -288,7 +288,7 @@ def _run(
     learner: LearnerOptions,
     train: Corpus,
     test: Corpus,
-    steps: Steps,
+    steps: ProgressSteps,
     title: str,
     source: CorpusOptions,
 ) -> tuple[Evaluation, float]:

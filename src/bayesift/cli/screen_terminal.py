@@ -61,7 +61,7 @@ _MAX_LISTED = 15
 
 
 @dataclass
-class Session:
+class ScreeningSession:
     """What one reviewer is looking at, and what a command does to it."""
 
     review: Review
@@ -179,7 +179,7 @@ def status_line(review: Review) -> str:
 
 def screen_line_by_line(review: Review, source: TextIO, target: TextIO) -> None:
     """Read commands from lines and write plain text: for scripts, pipes and screen readers."""
-    session = Session(review)
+    session = ScreeningSession(review)
     session.show(review.next())
     _print_record(session, target)
     for line in source:
@@ -199,7 +199,7 @@ def screen_line_by_line(review: Review, source: TextIO, target: TextIO) -> None:
     print(status_line(review), file=target)
 
 
-def _print_record(session: Session, target: TextIO) -> None:
+def _print_record(session: ScreeningSession, target: TextIO) -> None:
     record = session.record
     if record is None:
         print("\nall records are decided", file=target)
@@ -252,7 +252,7 @@ def highlighted(text: str, words: dict[str, float], style: str = "") -> Text:
     return shown
 
 
-def page(session: Session, width: int, height: int, scroll: int = 0) -> list[Text]:
+def page(session: ScreeningSession, width: int, height: int, scroll: int = 0) -> list[Text]:
     """Return the lines of the screen: record, message, status, keys."""
     record = session.record
     review = session.review
@@ -297,7 +297,7 @@ def page(session: Session, width: int, height: int, scroll: int = 0) -> list[Tex
 def screen_in_terminal(review: Review) -> None:
     """Show records on a full screen and act on keys until q."""
     console = Console(highlight=False)
-    session = Session(review)
+    session = ScreeningSession(review)
     session.show(review.next())
     scroll = 0
     with (
@@ -321,7 +321,7 @@ def screen_in_terminal(review: Review) -> None:
     print(status_line(review))
 
 
-def _draw(console: Console, session: Session, scroll: int) -> None:
+def _draw(console: Console, session: ScreeningSession, scroll: int) -> None:
     width, height = console.size
     console.control(Control.home())
     lines = page(session, width, height, scroll)
@@ -330,7 +330,9 @@ def _draw(console: Console, session: Session, scroll: int) -> None:
         console.print(line, end="" if number == len(lines) - 1 else "\n", no_wrap=True, crop=True)
 
 
-def _act(console: Console, session: Session, key: str, read_key: Callable[[], str]) -> None:
+def _act(
+    console: Console, session: ScreeningSession, key: str, read_key: Callable[[], str]
+) -> None:
     """Do what a key says; some keys need a line of text or a choice."""
     if key == "r":
         reasons = session.review.project.settings.reasons
@@ -357,7 +359,9 @@ def _act(console: Console, session: Session, key: str, read_key: Callable[[], st
         session.run(_SHORT[key])
 
 
-def _ask(console: Console, session: Session, prompt: str, read_key: Callable[[], str]) -> str:
+def _ask(
+    console: Console, session: ScreeningSession, prompt: str, read_key: Callable[[], str]
+) -> str:
     """Ask for a line of text below the record; Escape gives up."""
     typed = ""
     while True:
