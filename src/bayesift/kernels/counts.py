@@ -1,13 +1,15 @@
 """Term counts: tokens to sorted compressed rows, and sums of rows by category.
 
-    terms, ends   int32, int64      term ids of all documents (at most 2^31 - 1), and where those of
-    each document end x_indptr, x_indices, x_values   documents x terms
-    weights   float64[documents]    a document of weight w counts as w documents; one of weight 0 is
-    ignored y_indptr, y_documents           categories x documents: the documents of each category,
-    in their order
+    terms, ends    int32, int64           term ids of all documents (at most 2^31 - 1), and where
+                                          those of each document end
+    x_indptr, x_indices, x_values         documents x terms
+    weights        float64[documents]     a document of weight w counts as w documents; one of
+                                          weight 0 is ignored
+    y_indptr, y_documents                 categories x documents: the documents of each category,
+                                          in their order
 
-    sums[c, t] = sum of w_d x_dt,   documents[c, t] = sum of w_d over the documents d of c with x_dt
-    != 0
+    sums[c, t] = sum of w_d x_dt
+    documents[c, t] = sum of w_d over the documents d of c with x_dt != 0
 
 Sums start from earlier ones, term by term in the order of the documents: batches give the same bits
 as all at once. Cost: two passes over the tokens; one addition per entry of X and category of its

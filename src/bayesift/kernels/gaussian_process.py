@@ -9,16 +9,17 @@ The process has mean k(x)' a and covariance k0(x, x') + k(x)' C k(x'), where k(x
 covariances of x with the m basis vectors; Q is the inverse of those among the basis vectors. With
 the field's moments
 
-    mean = k'a,  variance = k* + k'Ck,  g, q = first and second derivative of the log evidence by
-    the mean,
+    mean = k'a,  variance = k* + k'Ck,
+    g, q = first and second derivative of the log evidence by the mean,
 
 and e = Qk, gamma = k* - k'e (the part of x outside the span of the basis), there are three kinds of
 update:
 
-    projected   s = Ck + e;  a += g s;  C += q ss'                                           gamma
-    small appended    s = (Ck, 1), e = (e, -1);  a += g s;  C += q ss';  Q += ee' / gamma
-    room for it replacing   appended, then basis vector r of the lowest score a_r^2 / (Q_rr + C_rr)
-    is deleted
+    projected   gamma is small:        s = Ck + e;  a += g s;  C += q ss'
+    appended    there is room for it:  s = (Ck, 1), e = (e, -1);  a += g s;  C += q ss';
+                                       Q += ee' / gamma
+    replacing   otherwise:             appended, then the basis vector r of the lowest score
+                                       a_r^2 / (Q_rr + C_rr) is deleted
 
 Deletion keeps the marginal of every other basis vector (the least Kullback-Leibler distance between
 the processes). With Q* and C* the columns of r without their diagonal q* and c*:

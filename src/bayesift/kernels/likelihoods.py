@@ -2,8 +2,8 @@
 
     LOGIT    psi(t) = 1 / (1 + exp(-t))
     PROBIT   psi(t) = Phi(t)
-    LOG_F    psi(t) = I_x(m, m),  x = 1 / (1 + exp(-c t)),  c = sqrt(2 / (m + 1));  parameters = (m,
-    c, log 2B(1/2, m))
+    LOG_F    psi(t) = I_x(m, m),  x = 1 / (1 + exp(-c t)),  c = sqrt(2 / (m + 1));
+             parameters = (m, c, log 2B(1/2, m))
 
 LOG_F is Prentice's (1976) symmetric link, with the regularised incomplete beta function I. Its
 shape a = 1/m runs from 0 (probit, in the limit) to 1 (logit); its density is log-concave for every

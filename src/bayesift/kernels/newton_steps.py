@@ -9,8 +9,8 @@ Lin's newGLMNET) a pass costs the entries of the set twice, better for thousands
 the step d it keeps Z d over the documents, where Z = H^(1/2) X_W, and a derivative is z_j' Z d. The
 intercept is always at its best, at the cost of one number per change:
 
-    c = (g_b - s' d) / total,     s = X_W' h,     total = sum_i h_i + its precision,     g_b = minus
-    its gradient
+    c = (g_b - s' d) / total,   s = X_W' h,   total = sum_i h_i + its precision,
+    g_b = minus its gradient
 
 Documents of little curvature, a tenth of the total at most, count on the diagonal of the model
 alone (also on that of the intercept, so that it stays positive definite): a metric for steps need

@@ -4,8 +4,8 @@
 (documents above the cut) and r (positives in all), with a linear constraint; F1, errors, linear
 utilities, precision and recall have this form:
 
-    maximise   (a0 + a1 t + a2 s + a3 r) / (b0 + b1 t + b2 s + b3 r)    subject to   c0 + c1 t + c2
-    s + c3 r >= 0
+    maximise     (a0 + a1 t + a2 s + a3 r) / (b0 + b1 t + b2 s + b3 r)
+    subject to   c0 + c1 t + c2 s + c3 r >= 0
 
 **Nearest rows.** The products of a document with all rows of the other matrix are summed term by
 term into one buffer; a heap keeps the k largest. Cost: for each entry of a document the rows that

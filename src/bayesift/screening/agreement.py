@@ -4,9 +4,10 @@ With the share of agreement p_a and the agreement by chance p_e, all three coeff
 p_e) / (1 - p_e):
 
     Cohen's kappa (1960)        p_e = sum_k p_k q_k, from the shares of two reviewers
-    Gwet's AC1 (2008)           p_e = sum_k pi_k (1 - pi_k) / (K - 1), pi_k the mean share of
-    category k Krippendorff's alpha (1970) p_e = sum_k n_k (n_k - 1) / (n (n - 1)), of all ratings
-    that can be paired
+    Gwet's AC1 (2008)           p_e = sum_k pi_k (1 - pi_k) / (K - 1),
+                                pi_k the mean share of category k
+    Krippendorff's alpha (1970) p_e = sum_k n_k (n_k - 1) / (n (n - 1)),
+                                of all ratings that can be paired
 
 Kappa falls when nearly all records are excluded, although reviewers agree on most; AC1 does not. A
 record that only one reviewer judged counts for AC1's shares and for nothing else.

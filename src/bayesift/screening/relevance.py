@@ -10,12 +10,12 @@ each part counts depends on how many relevant documents were found (`Part`):
     leading directions          0.1 t      (latent semantic analysis, Deerwester et al. 1990)
     titles, words and pairs     0.3 t
     keywords                    0.2 t      where given
-    dense                       0.1 t      where given: any rows of numbers, such as the mean of
-    word vectors
+    dense                       0.1 t      where given: rows of numbers, such as the mean of word
+                                           vectors
 
-One or two relevant documents do not say which of the other parts to trust, and words are the
-safest. Terms
-have the weights (1 + ln f) (1 + ln((1 + N) / (1 + n))), and each part of a document has length one.
+One or two relevant documents do not tell which of the other parts to trust, and words are the
+safest. Terms have the weights (1 + ln f) (1 + ln((1 + N) / (1 + n))), and each part of a document
+has length one.
 
 **Model.** Logistic regression with a Gaussian prior, refitted after every judgement with a warm
 start:

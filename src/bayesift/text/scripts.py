@@ -1,15 +1,15 @@
 """Kinds of characters: parts of words, and scripts that are written without spaces.
 
-    SEPARATOR    no part of a word
+    SEPARATOR    not part of a word
     WORD         letters and digits of scripts that separate words by spaces
     IDEOGRAPH    Han, Hiragana: split into one and two characters
     COMPLEX      Katakana, and letters of the scripts of Unicode's line-breaking class SA, whose
-    words need a dictionary
-                 to be found: Thai, Lao, Myanmar, Khmer, Tai Le, New Tai Lue, Tai Tham, Tai Viet,
-                 Ahom; split into one to three characters
+                 words need a dictionary to be found: Thai, Lao, Myanmar, Khmer, Tai Le,
+                 New Tai Lue, Tai Tham, Tai Viet, Ahom; split into one to three characters
     MARK         vowel signs, tone marks and the like of those; they belong to the letter before
-    them JOINER       invisible between characters of such scripts: zero-width spaces and joiners,
-    variation selectors
+                 them
+    JOINER       invisible between characters of such scripts: zero-width spaces and joiners,
+                 variation selectors
 
 Digits of these scripts are WORD. Hangul is written with spaces.
 """

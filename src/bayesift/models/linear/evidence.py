@@ -16,8 +16,8 @@ Under a Laplace prior of rate r the posterior has a kink at the prior's mode, wh
 stand. Along one of them, the others at the mode, its integral is known: with s and h the slope and
 the curvature of the log-likelihood,
 
-    J = integral of exp(s u - h u^2 / 2 - r (|b + u| - |b|)) du,    b the distance of the weight
-    from its prior's mode
+    J = integral of exp(s u - h u^2 / 2 - r (|b + u| - |b|)) du,
+    b the distance of the weight from its prior's mode
 
 by two normal distribution functions. The evidence is p(y | mode) p(mode) times the product of all
 J, corrected for the correlation of the weights as if the prior were normal, of its own precision

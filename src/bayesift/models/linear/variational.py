@@ -6,12 +6,13 @@ a normal for the intercept, which maximises a lower bound of the log evidence (E
 enters by a quadratic model of each document at mean m_i and variance v_i of its score, and its mean
 in the ELBO is
 
-    "expected"    E log psi(y f),  f ~ N(m, v)                      by quadrature (Opper &
-    Archambeau 2009); all links "tangent"     log psi(xi) + (y m - xi) / 2,  xi^2 = m^2 + v
-    Jaakkola & Jordan (2000); logit "curvature"   log psi(y m) - k v / 2
-    k the largest curvature of the link: for logit
-                  Bohning's bound (k = 1/4), for probit the truncated normals of Albert & Chib (k =
-                  1)
+    "expected"    E log psi(y f),  f ~ N(m, v)
+                  by quadrature (Opper & Archambeau 2009); all links
+    "tangent"     log psi(xi) + (y m - xi) / 2,  xi^2 = m^2 + v
+                  Jaakkola & Jordan (2000); logit
+    "curvature"   log psi(y m) - k v / 2,  k the largest curvature of the link
+                  for logit Bohning's bound (k = 1/4), for probit the truncated normals of
+                  Albert & Chib (k = 1)
 
 The first takes scores for normal, not a strict bound but nearer than the other two: documents
 far from 0 tell little, and those two count them as if they told more (by factors of 15 and 75 at

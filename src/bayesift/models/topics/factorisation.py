@@ -1,7 +1,7 @@
 """Sparse non-negative matrix factorisation: objective, starts, updates, and the loop over them.
 
-    sum_ij w_j (V_ij log(V_ij / (HW')_ij) - V_ij + (HW')_ij) + alpha sum_ia S(H_ia),    H, W >= 0,
-    sum_j W_ja = 1
+    sum_ij w_j (V_ij log(V_ij / (HW')_ij) - V_ij + (HW')_ij) + alpha sum_ia S(H_ia),
+    H, W >= 0,  sum_j W_ja = 1
 
 V is documents x terms, H (codes) documents x topics, W (basis) terms x topics. S(x) is x^2 (the
 paper's choice, a ridge, which spreads a code over more topics and makes topics more local), x
@@ -25,8 +25,8 @@ become exactly 0 and can leave 0 again.
 Multiplicative updates minimise the bound of `bayesift.kernels.topics` (eq. 9 of the paper). In W it
 is
 
-    - sum_j C_ja log W_ja + h_a sum_j w_j W_ja + alpha q_a S_a^2,   C_ja = W_ja sum_i w_j V_ij H_ia
-      / (HW')_ij,
+    - sum_j C_ja log W_ja + h_a sum_j w_j W_ja + alpha q_a S_a^2,
+    C_ja = W_ja sum_i w_j V_ij H_ia / (HW')_ij,
 
 with the minimum W_ja = C_ja / (w_j h_a + p_a), p_a = 2 alpha q_a S_a (or alpha h_a), S_a the unique
 root of S = sum_j C_ja / (w_j h_a + 2 alpha q_a S). Rules 10 and 11 of the paper renormalise W

@@ -2,15 +2,15 @@
 
 Truncated Newton and L-BFGS under normal priors, EM under all.
 
-    beta, b = argmin  sum_i w_i (log sum_c exp f_ic - f_i,y_i) - sum_cj log p(beta_cj),    f_ic =
-    x_i beta_c + b_c
+    beta, b = argmin  sum_i w_i (log sum_c exp f_ic - f_i,y_i) - sum_cj log p(beta_cj),
+    f_ic = x_i beta_c + b_c
 
 Every class has weights of its own, which the prior identifies; flat intercepts have a mean of 0.
 
 Weights are mode + spread x theta, with spread the standard deviation of each: theta has a standard
 normal prior, and a spread of 0 keeps a weight at its mode, so that nothing is ever divided by a
-variance. Intercepts, the last row of theta, have a spread of 1 and a precision of their own, 0 when
-they are flat.
+variance. Intercepts, the last row of theta, have a spread of 1 and a precision of their own, which
+is 0 for flat intercepts.
 
 EM: every prior is a scale mixture of normals (Figueiredo & Jain). An E-step makes the prior of each
 weight normal with the deviation that its last value lets expect (`Prior.spread`); an M-step takes

@@ -6,15 +6,15 @@ Bouchard (2007): for every a, log sum_c exp f_c <= a + sum_c log(1 + exp(f_c - a
 logarithm has the bound of Jaakkola & Jordan (`bayesift.models.linear.solvers.variational`), so that
 
     f_y - log sum_c exp f_c
-        >= f_y - a - sum_c [(f_c - a - xi_c) / 2 + l(xi_c) ((f_c - a)^2 - xi_c^2) + log(1 + exp
-        xi_c)]
+        >= f_y - a
+           - sum_c [(f_c - a - xi_c) / 2 + l(xi_c) ((f_c - a)^2 - xi_c^2) + log(1 + exp xi_c)]
 
 Under it classes are independent and normal, with precision S_c^-1 = P_c + 2 sum_i w_i l(xi_ic) x_i
 x_i' and mean m_c = S_c (P_c mode_c + sum_i w_i (y_ic - 1/2 + 2 a_i l(xi_ic)) x_i). "variational"
 repeats this and
 
-    a_i = (C/2 - 1 + 2 sum_c l(xi_ic) x_i'm_c) / (2 sum_c l(xi_ic)),   xi_ic^2 = (x_i'm_c - a_i)^2 +
-    x_i' S_c x_i
+    a_i = (C/2 - 1 + 2 sum_c l(xi_ic) x_i'm_c) / (2 sum_c l(xi_ic)),
+    xi_ic^2 = (x_i'm_c - a_i)^2 + x_i' S_c x_i
 
 none of which lowers the bound of the evidence. The result is the mean, not the mode.
 

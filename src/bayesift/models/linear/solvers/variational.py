@@ -9,18 +9,17 @@ Under it the posterior is normal, with precision S^-1 = P + 2 sum_i c_i l(xi_i) 
 m = S (P mode + sum_i c_i y_i x_i / 2), P being the precision of the prior, and the evidence is at
 least
 
-    sum_i c_i (log psi(xi_i) - xi_i / 2 + l(xi_i) xi_i^2) + (m' S^-1 m - mode' P mode + log |S| +
-    log |P|) / 2
+    sum_i c_i (log psi(xi_i) - xi_i / 2 + l(xi_i) xi_i^2)
+        + (m' S^-1 m - mode' P mode + log |S| + log |P|) / 2
 
 (a flat intercept adds nothing to log |P|). There are two ways to tighten it, neither of which ever
 loosens it:
 
-    "variational"        xi_i^2 = x_i' (S + m m') x_i   raises the bound of the evidence; the result
-    is the mean, which
-                         lies near the mode but is not the mode: it allows for the width of the
-                         posterior
-    "variational-mode"   xi_i = |x_i' m|                raises the bound of the posterior at m, up
-    to the mode itself
+    "variational"        xi_i^2 = x_i' (S + m m') x_i   raises the bound of the evidence; the
+                         result is the mean, which lies near the mode but is not the mode: it
+                         allows for the width of the posterior
+    "variational-mode"   xi_i = |x_i' m|                raises the bound of the posterior at m,
+                         up to the mode itself
 
 Matrices are dense: for at most 2000 terms. Cost of a round: entries of X x terms, and a
 factorisation.
