@@ -115,7 +115,7 @@ def test_wrong_headers_are_refused(tmp_path, change, message):
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"{", b"[]", b"null", b"[" * 100_000, b"\xff\xfe", b'{"format": "bayesift-model"}'],
+    [b"", b"{", b"[]", b"null", b"[" * 100_000, b"\xff\xfe", b'{"format": "bayesift-model-file"}'],
 )
 def test_headers_that_are_no_headers_are_refused(tmp_path, data):
     save_model(CONTENT, tmp_path / "model")
@@ -181,3 +181,12 @@ def test_mapped_arrays_are_the_same_and_stay_in_the_file(tmp_path):
         file.write(b"x")
     with pytest.raises(DataError, match="not what was saved"):
         load_model(tmp_path / "model", mapped=True)
+
+
+def test_files_of_development_versions_are_refused_in_one_sentence(tmp_path):
+    save_model(ModelContent({"kind": "x"}, {}, {}), tmp_path / "m")
+    header = json.loads((tmp_path / "m" / HEADER).read_text())
+    header["format"] = "bayesift-model"
+    (tmp_path / "m" / HEADER).write_text(json.dumps(header))
+    with pytest.raises(DataError, match="before 0.3"):
+        load_model(tmp_path / "m")

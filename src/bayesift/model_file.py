@@ -31,7 +31,8 @@ from bayesift.arrays import Array
 from bayesift.errors import DataError
 from bayesift.files import check_writable, undone_unless_finished, whole_file
 
-FORMAT = "bayesift-model"
+FORMAT = "bayesift-model-file"
+_OLD_FORMAT = "bayesift-model"  # of development versions before 0.3
 FORMAT_VERSION = 1
 HEADER = "model.json"
 ARRAYS = "arrays.safetensors"
@@ -221,6 +222,12 @@ def _read_header(data: bytes, path: Path) -> dict[str, Any]:
         header = json.loads(data)
     except (ValueError, RecursionError) as error:
         _damaged(path, f"{HEADER} is not JSON", error)
+    if isinstance(header, dict) and header.get("format") == _OLD_FORMAT:
+        raise DataError(
+            "written by a development version before 0.3, whose files are not read any more; "
+            "fit the model again",
+            file=path,
+        )
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise DataError(f"not a model file: {HEADER} does not say {FORMAT!r}", file=path)
     version = header.get("format_version")
@@ -228,8 +235,8 @@ def _read_header(data: bytes, path: Path) -> dict[str, Any]:
         _damaged(path, f"{HEADER} has no format version")
     if version > FORMAT_VERSION:
         raise DataError(
-            f"model file format {version}, but this bayesift reads format {FORMAT_VERSION}; it is "
-            "from a newer bayesift, or from before 0.3: upgrade bayesift, or fit the model again",
+            f"model file format {version}, but this bayesift reads up to format {FORMAT_VERSION}; "
+            "it is from a newer bayesift; upgrade to read it",
             file=path,
         )
     if not isinstance(header.get("model"), dict):

@@ -132,7 +132,9 @@ def check_targets(y: Any, *, classes: Any = None) -> Targets:
 
 def check_two_classes(classes: Array) -> None:
     """Refuse to learn one class only."""
-    if len(classes) < 2:
+    if len(classes) == 0:
+        raise ValueError("there are no documents to learn from")
+    if len(classes) == 1:
         raise ValueError(
             f"there is only one class, {classes.tolist()[0]!r}; a classifier needs two"
         )

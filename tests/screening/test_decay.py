@@ -105,8 +105,10 @@ def test_an_estimate_in_words():
         model.estimate([True, False]),
         RankDecay(1000).estimate(([False] * 9 + [True]) * 60),
     )
-    assert str(early) == "cannot tell yet what is left: too early, 1 of 10 finds"
-    assert str(weak).startswith("cannot tell yet what is left: finds do not become rarer")
+    assert str(early) == "cannot tell yet what is left: too early, 1 of 10 relevant records found"
+    assert str(weak).startswith(
+        "cannot tell yet what is left: relevant records do not become rarer"
+    )
     estimate = model.estimate([True] * 25 + [False] * 75)
     words = str(estimate)
     assert (

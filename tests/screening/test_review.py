@@ -169,7 +169,8 @@ def test_decisions_out_of_the_order_of_the_ranking_are_a_start(project):
     estimate = work.progress().estimate
     assert (estimate.n_found, estimate.n_unseen) == (12, 68)
     assert (
-        work.progress().stopping_line() == "cannot tell yet what is left: too early, 1 of 10 finds"
+        work.progress().stopping_line()
+        == "cannot tell yet what is left: too early, 1 of 10 relevant records found"
     )
     finds = screen(work, 15)
     estimate, alone = work.progress().estimate, RankDecay(68).estimate(finds, found_before=12)

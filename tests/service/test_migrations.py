@@ -183,7 +183,8 @@ def test_a_service_of_0_1_goes_on_where_it_stopped(tmp_path, snapshots):
     expected = json.loads((OLD / "expected.json").read_text())
     with running(folder) as service:
         assert service.first_token is None
-        assert (service.live.saved_seq > 0) is snapshots
+        # Snapshots only save time: those of 0.1 are not read any more, and the log is replayed.
+        assert service.live.saved_seq == 0
         assert is_whole(service)
         assert service.live.seq == expected["events"]
         token = service.writer.submit(

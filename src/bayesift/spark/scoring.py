@@ -59,9 +59,10 @@ class Scorer:
     >>> classifier = TextClassifier().fit(["corn", "oil"], ["grain", "crude"])
     >>> batch = pa.RecordBatch.from_pydict({"id": [1, 2], "text": ["corn", None]})
     >>> scored = next(Scorer(lambda: classifier, "text", ("id",), top=1)(iter([batch])))
-    >>> scored.schema.names, scored["categories"].to_pylist(), scored["errors"].to_pylist()
-    (['id', 'categories', 'probabilities', 'errors'], [['grain'], None], [None, 'the text is
-    missing'])
+    >>> scored.schema.names
+    ['id', 'categories', 'probabilities', 'errors']
+    >>> scored["categories"].to_pylist(), scored["errors"].to_pylist()
+    ([['grain'], None], [None, 'the text is missing'])
     """
 
     model: Callable[[], TextClassifier]

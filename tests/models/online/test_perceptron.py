@@ -236,15 +236,6 @@ def test_a_file_sorted_by_label_costs_nothing():
     assert default > sorted_ + 0.02
 
 
-def test_files_without_shuffle_keep_the_order():
-    X, y = stream()
-    parameters, arrays = OnlinePerceptron(shuffle=False).fit(X, y).get_state()
-    del parameters["shuffle"], parameters["random_state"]
-    loaded = OnlinePerceptron.from_state(parameters, arrays)
-    assert loaded.shuffle is False
-    assert_identical(clone(loaded).fit(X, y), OnlinePerceptron(shuffle=False).fit(X, y))
-
-
 @covariances
 def test_new_columns_enter_at_the_prior_and_nothing_else_moves(covariance):
     X, y = stream()

@@ -362,8 +362,9 @@ class HierarchicalShrinkage:
 
     Examples
     --------
-    >>> HierarchicalShrinkage.of_dotted_names(["rec.autos", "rec.sport.hockey"]).parents
-    {'rec.autos': 'rec', 'rec.sport.hockey': 'rec.sport', 'rec.sport': 'rec'}
+    >>> parents = {"rec.autos": "rec", "rec.sport.hockey": "rec.sport", "rec.sport": "rec"}
+    >>> HierarchicalShrinkage(parents).ancestors("rec.sport.hockey")
+    ['rec.sport', 'rec']
     """
 
     parents: Mapping[Any, Any] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from scipy.special import betainc, gammaln
 from bayesift.arrays import BoolArray, FloatArray, IntArray
 from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing, check_share
 
-LEAST_FINDS = 10  # relevant documents from which on the posterior says something
+LEAST_FOUND = 10  # relevant documents from which on the posterior says something
 TAIL_SHARES = {0.02: 0.004, 0.05: 0.026, 0.1: 0.227, 0.15: 0.423, 0.2: 0.295, 0.3: 0.025}
 CONFIDENCES = (0.5, 0.8, 0.9, 0.95, 0.99)
 
@@ -68,7 +68,7 @@ class StoppingEstimate:
     def stop(self) -> bool:
         """Whether enough was found, and the recall is reached with the confidence."""
         return self.n_unseen == 0 or (
-            self.n_found >= LEAST_FINDS and self.probability >= self.confidence
+            self.n_found >= LEAST_FOUND and self.probability >= self.confidence
         )
 
     def __str__(self) -> str:
@@ -414,8 +414,8 @@ def _rounded(number: float) -> str:
 def _caveat(n_found: int, weak: float, n_unseen: int) -> str:
     if not n_unseen:
         return ""
-    if n_found < LEAST_FINDS:
-        return f"too early, {n_found} of {LEAST_FINDS} finds"
+    if n_found < LEAST_FOUND:
+        return f"too early, {n_found} of {LEAST_FOUND} relevant records found"
     if weak > _WEAK_ORDER_PROBABILITY:
-        return "finds do not become rarer, so that the order may be no better than a random one"
+        return "relevant records do not become rarer, so that the order may be no better than a random one"
     return ""

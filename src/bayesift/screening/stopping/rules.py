@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 from scipy.stats import binom, hypergeom, norm, poisson
 
 from bayesift.arrays import BoolArray, FloatArray, IntArray
-from bayesift.screening.stopping.decay import LEAST_FINDS, TAIL_SHARES, RankDecay
+from bayesift.screening.stopping.decay import LEAST_FOUND, TAIL_SHARES, RankDecay
 from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing
 from bayesift.screening.stopping.sampling import SampleCheck
 
@@ -74,7 +74,7 @@ class PosteriorRule:
         decay = _decay(len(ranked), tuple(self.tail_shares.items()), sample)
 
         def sure(n: int, found: int) -> bool:
-            enough = found + sample[1] + found_before >= LEAST_FINDS
+            enough = found + sample[1] + found_before >= LEAST_FOUND
             return enough and (
                 decay.probability_of_recall(ranked[:n], self.recall, found_before=found_before)
                 >= self.confidence
@@ -335,7 +335,7 @@ class Chao:
             found = int(hits[rankers > 0].sum())
             by_one, by_two = (int(hits[rankers == number].sum()) for number in (1, 2))
             allowed = allowed_missing(found + found_before, self.recall)
-            enough = found + found_before >= LEAST_FINDS and found > by_one
+            enough = found + found_before >= LEAST_FOUND and found > by_one
             if enough and chao_limit(by_one, by_two, self.confidence) < allowed + 1:
                 return _point(hits, found_before, n_read, found)
         return _point(hits, found_before, n)

@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bayesift.models.topics import SparseNMF
 from bayesift.screening import Forecast, RemainingRelevant, pool_vectorizer, pool_vectors
-from bayesift.screening.stopping.decay import LEAST_FINDS
+from bayesift.screening.stopping.decay import LEAST_FOUND
 from bayesift.service.db.tables import DocumentRow, FilterRow, JudgementRow, Reading
 from bayesift.service.filters import event_log
 from bayesift.service.filters.schemas import StoppingOut, TitleOut, TopicOut
@@ -133,8 +133,8 @@ def stopping_estimate(service: Service, name: str, recall: float) -> StoppingOut
 
 def too_early(found: int, n_judged: int, n_documents: int) -> str:
     """Return why an interval would not hold; "" if it would."""
-    if found < LEAST_FINDS:
-        return f"{found} of {LEAST_FINDS} relevant documents found"
+    if found < LEAST_FOUND:
+        return f"{found} of {LEAST_FOUND} relevant documents found"
     if found == n_judged:
         return "nothing is judged as not relevant"
     wanted = math.ceil(_LEAST_JUDGED * n_documents)

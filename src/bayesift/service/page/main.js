@@ -89,7 +89,7 @@ async function show() {
   drawHeader(address);
   byId("main").setAttribute("aria-busy", "true");
   try {
-    if (!view) throw new Problem(404, "There is no such page.");
+    if (!view) throw new Problem(404, "This page does not exist.");
     put(await view(params, signal), address, signal);
   } catch (problem) {
     if (signal.aborted || problem.status === 401) return;
@@ -125,11 +125,11 @@ function put({ title, node, wide }, address, signal) {
 function failure(problem, { name, about }) {
   const missing =
     about === undefined
-      ? `There is no filter “${name}”.`
-      : `There is no document “${about}” of a filter “${name}”.`;
+      ? `The filter “${name}” does not exist.`
+      : `The filter “${name}” has no document “${about}”.`;
   const known =
     problem.status === 404 && location.hash.startsWith("#/review/")
-      ? "There is no such review or record."
+      ? "This review or record does not exist."
       : problem.status === 404 && name !== undefined
         ? missing
         : problem.message;

@@ -49,7 +49,7 @@ export class QueueList {
     return index >= 0;
   }
 
-  /** Go to the next document without a judgement, wrapping around; past the end if there is none. */
+  /** Go to the next document without a judgement, wrapping around; past the end if all have one. */
   advance() {
     const open = index => this.entries[index].mine === null;
     const indices = this.entries.map(

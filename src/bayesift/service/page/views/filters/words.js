@@ -23,7 +23,7 @@ export async function wordsView({ name }, signal) {
   const teach = async (word, strength) => {
     const done = strength
       ? `“${word}” is now evidence ${strength > 0 ? "for" : "against"} relevance.`
-      : `“${word}” is no longer a keyword.`;
+      : `“${word}” is not a keyword any more.`;
     await attempt(() => api.teach(name, word, strength), {
       done,
       failed: `The keyword “${word}” was not saved`,
