@@ -185,8 +185,8 @@ def test_mapped_arrays_are_the_same_and_stay_in_the_file(tmp_path):
 
 def test_files_of_development_versions_are_refused_in_one_sentence(tmp_path):
     save_model(ModelContent({"kind": "x"}, {}, {}), tmp_path / "m")
-    header = json.loads((tmp_path / "m" / HEADER).read_text())
+    header = json.loads((tmp_path / "m" / model_file.HEADER).read_text())
     header["format"] = "bayesift-model"
-    (tmp_path / "m" / HEADER).write_text(json.dumps(header))
+    (tmp_path / "m" / model_file.HEADER).write_text(json.dumps(header))
     with pytest.raises(DataError, match="before 0.3"):
         load_model(tmp_path / "m")
