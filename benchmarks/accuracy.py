@@ -290,7 +290,9 @@ def decided(
 
 def decisions() -> Iterator[str]:
     """F1 on the test documents, as the rows of a table."""
-    yield "| model | setting | later training documents: micro / macro F1 | test: micro / macro F1 |"
+    yield (
+        "| model | setting | later training documents: micro / macro F1 | test: micro / macro F1 |"
+    )
     yield "|---|---|---|---|"
     for model, grid in DECIDERS.items():
         found = {}
@@ -298,13 +300,17 @@ def decisions() -> Iterator[str]:
             for rule, worth in decided(setting, final=False, rules=RULES).items():
                 found[setting, rule] = worth
                 _say(
-                    f"{model}, {setting.name}, {setting.text}, {rule}: {worth[0]:.2f} / {worth[1]:.2f}"
+                    f"{model}, {setting.name}, {setting.text}, {rule}: {worth[0]:.2f} / "
+                    f"{worth[1]:.2f}"
                 )
         setting, rule = max(found, key=lambda choice: sum(found[choice]))
         micro, macro = found[setting, rule]
         test = decided(setting, final=True, rules={rule: RULES[rule]})[rule]
         description = f"{setting.name}, {setting.text}, {rule}"
-        yield f"| {model} | {description} | {micro:.2f} / {macro:.2f} | {test[0]:.2f} / {test[1]:.2f} |"
+        yield (
+            f"| {model} | {description} | {micro:.2f} / {macro:.2f} | {test[0]:.2f} / "
+            f"{test[1]:.2f} |"
+        )
 
 
 def forecast(setting: Setting, part: Part) -> tuple[float, float]:
@@ -316,7 +322,10 @@ def forecast(setting: Setting, part: Part) -> tuple[float, float]:
 
 def forecasts(load: Callable[[str, bool], Part], grids: dict[str, list[Setting]]) -> Iterator[str]:
     """Log loss and calibration on the test documents, as the rows of a table."""
-    yield "| model | setting | later training documents: log loss, ECE (x 1000) | test: log loss, ECE (x 1000) |"
+    yield (
+        "| model | setting | later training documents: log loss, ECE (x 1000) | test: log loss, "
+        "ECE (x 1000) |"
+    )
     yield "|---|---|---|---|"
     for model, grid in grids.items():
         found = {}

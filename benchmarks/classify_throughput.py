@@ -88,7 +88,8 @@ def _check(results: dict[str, Path]) -> None:
 
 BENCHMARK = Benchmark(
     name="classify_throughput",
-    objective="categories and the three highest probabilities of a million short documents, file to file, one process",
+    objective="categories and the three highest probabilities of a million short documents, file "
+    "to file, one process",
     datasets=[
         Dataset("SMS messages", _messages),
         Dataset("pydocs, 200 characters", lambda: _prepare(load_pydocs())),

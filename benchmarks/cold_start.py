@@ -45,7 +45,8 @@ texts, labels = [row["text"] for row in rows], [row["label"] for row in rows]
 line = LogisticRegression(C=30.0, max_iter=1000)
 if penalty == "l1":
     line = LogisticRegression(C=10.0, l1_ratio=1.0, solver="liblinear")
-model = make_pipeline(TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 1 if penalty == "l1" else 2)), line)
+ngrams = (1, 1 if penalty == "l1" else 2)
+model = make_pipeline(TfidfVectorizer(sublinear_tf=True, ngram_range=ngrams), line)
 if validate == "yes":
     print("accuracy", cross_val_score(model, texts, labels, cv=5).mean())
 joblib.dump(model.fit(texts, labels), target)

@@ -233,20 +233,31 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
 def render(measured: Mapping[str, Any]) -> list[str]:
     """A row per corpus."""
     lines = [
-        "`TextClassifier()` against scikit-learn tuned by 3-fold cross-validation over six values of C; accuracy, or "
-        "micro F1 where documents have several categories; p of McNemar's test or of the sign test, and whether the "
-        "peer is significantly behind the default or ahead of it; the log loss "
-        "of logistic regression is that of C chosen by log loss; ECE of the most probable label in 15 bins; cost is "
-        "the CPU time of learning over that of the tuned logistic regression.",
+        (
+            "`TextClassifier()` against scikit-learn tuned by 3-fold cross-validation over six "
+            "values "
+            "of C; accuracy, or "
+            "micro F1 where documents have several categories; p of McNemar's test or of the sign "
+            "test, and whether the "
+            "peer is significantly behind the default or ahead of it; the log loss "
+            "of logistic regression is that of C chosen by log loss; ECE of the most probable "
+            "label "
+            "in 15 bins; cost is "
+            "the CPU time of learning over that of the tuned logistic regression."
+        ),
         "",
-        "| corpus | documents | classes | default | logistic (p) | svm (p) | log loss | of logistic | ECE | cost |",
+        (
+            "| corpus | documents | classes | default | logistic (p) | svm (p) | log loss | of "
+            "logistic | ECE | cost |"
+        ),
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for result in measured["results"]:
         m, p = result["measures"], result["p_values"]
         default, peer = m["default"], m["logistic"]
         lines.append(
-            f"| {result['corpus']} | {result['documents'][0]:,} / {result['documents'][1]:,} | {result['categories']} "
+            f"| {result['corpus']} | {result['documents'][0]:,} / {result['documents'][1]:,} | "
+            f"{result['categories']} "
             f"| {default['quality']:.4f} | {_with_p(default, peer, p['logistic'])} "
             f"| {_with_p(default, m['svm'], p['svm'])} "
             f"| {default['log_loss']:.4f} | {peer['log_loss']:.4f} | {default['ece']:.3f} "
@@ -258,8 +269,12 @@ def render(measured: Mapping[str, Any]) -> list[str]:
             ratio = seconds["default"] / seconds["logistic"]
             lines += [
                 "",
-                f"Prediction of {N_LONG:,} texts of {result['corpus']}: {seconds['default']:.1f} s, "
-                f"LogisticRegression {seconds['logistic']:.1f} s (ratio {ratio:.2f}).",
+                (
+                    f"Prediction of {N_LONG:,} texts of {result['corpus']}: "
+                    f"{seconds['default']:.1f} "
+                    f"s, "
+                    f"LogisticRegression {seconds['logistic']:.1f} s (ratio {ratio:.2f})."
+                ),
             ]
     return lines
 

@@ -41,10 +41,14 @@ DATA = Path(os.environ.get("BAYESIFT_DATA", "."))
 REVIEWS = ("Kitchenham_2010", "Nagtegaal_2019")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 JOURNALS = (
-    "Journal of Clinical Oncology", "The New England Journal of Medicine", "European Heart Journal", "Cephalalgia",
-    "British Journal of Anaesthesia", "The Journal of Pain", "Diabetes Care", "American Journal of Hypertension",
-    "Archives of Physical Medicine and Rehabilitation", "The Cochrane Database of Systematic Reviews", "PLoS ONE",
-    "Journal of the American Academy of Child and Adolescent Psychiatry", "BMJ", "JAMA", "Lancet", "Headache",
+    "Journal of Clinical Oncology", "The New England Journal of Medicine",
+    "European Heart Journal", "Cephalalgia",
+    "British Journal of Anaesthesia", "The Journal of Pain", "Diabetes Care",
+    "American Journal of Hypertension",
+    "Archives of Physical Medicine and Rehabilitation",
+    "The Cochrane Database of Systematic Reviews", "PLoS ONE",
+    "Journal of the American Academy of Child and Adolescent Psychiatry", "BMJ", "JAMA", "Lancet",
+    "Headache",
 )  # fmt: skip
 
 
@@ -111,7 +115,8 @@ def corrupted(reference: Reference, rng: random.Random) -> Reference:
 
 
 _LOST = {
-    "doi": 0.45, "pmid": 0.6, "abstract": 0.3, "authors": 0.05, "year": 0.05, "journal": 0.1, "volume": 0.15,
+    "doi": 0.45, "pmid": 0.6, "abstract": 0.3, "authors": 0.05, "year": 0.05, "journal": 0.1,
+    "volume": 0.15,
     "pages": 0.2, "keywords": 0.5,
 }  # fmt: skip
 
@@ -367,7 +372,8 @@ def fit_weights() -> None:
     )
     model = LogisticRegression(C=10.0, max_iter=2000).fit(X, np.tile(truth, len(there)))
     print(
-        f"# {len(truth):,} pairs, {truth.sum():,} of them the same\nINTERCEPT = {model.intercept_[0]:.2f}\nWEIGHTS = {{"
+        f"# {len(truth):,} pairs, {truth.sum():,} of them the same\nINTERCEPT = "
+        f"{model.intercept_[0]:.2f}\nWEIGHTS = {{"
     )
     place = 0
     for field, weights in WEIGHTS.items():
@@ -393,7 +399,10 @@ def quality(groups: Sequence[Sequence[int]], publications: Sequence[str]) -> str
     joined = [pair for group in groups for pair in combinations(group, 2)]
     right = sum(publications[i] == publications[j] for i, j in joined)
     wanted = sum(n * (n - 1) // 2 for n in Counter(publications).values())
-    return f"{wanted:,} pairs, recall {right / max(wanted, 1):.4f}, precision {right / max(len(joined), 1):.4f}"
+    return (
+        f"{wanted:,} pairs, recall {right / max(wanted, 1):.4f}, precision "
+        f"{right / max(len(joined), 1):.4f}"
+    )
 
 
 def _calibration(data: Labelled) -> None:
@@ -411,7 +420,8 @@ def _calibration(data: Labelled) -> None:
         some = (chances >= low) & (chances <= high)
         if some.any():
             print(
-                f"  said {chances[some].mean():.3f}, true {truth[some].mean():.3f} ({some.sum():,} pairs)"
+                f"  said {chances[some].mean():.3f}, true {truth[some].mean():.3f} "
+                f"({some.sum():,} pairs)"
             )
 
 
@@ -439,7 +449,8 @@ def speed(n: int) -> None:
     wall, cpu = time.perf_counter() - started, time.process_time() - cpu
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(
-        f"{n:,} records, {found.n_removed:,} duplicates: {wall:.1f} s, CPU {cpu:.1f} s, peak {memory:.2f} GB"
+        f"{n:,} records, {found.n_removed:,} duplicates: {wall:.1f} s, CPU {cpu:.1f} s, peak "
+        f"{memory:.2f} GB"
     )
 
 
@@ -452,7 +463,8 @@ def export(folder: Path) -> None:
         ) as file:
             writer = csv.writer(file)
             writer.writerow(
-                ["ID", "publication", "ENTRYTYPE", "title", "author", "year", "journal", "volume", "number", "pages",
+                ["ID", "publication", "ENTRYTYPE", "title", "author", "year", "journal", "volume",
+                 "number", "pages",
                  "doi", "pmid", "abstract"]
             )  # fmt: skip
             for place, (r, publication) in enumerate(

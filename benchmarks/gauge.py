@@ -173,7 +173,10 @@ def row(name: str, looks: Sequence[Look]) -> str:
     told = [[k.holds, k.high - k.low, k.left, k.probability, k.reached] for k in shown]
     holds, width, left, said, was = np.mean(np.array(told, dtype=float), axis=0)
     share = len(shown) / len(looks)
-    return f"| {name} | {len(looks)} | {share:.0%} | {holds:.3f} | {width:.1f} | {left:.1f} | {said:.2f} | {was:.2f} |"
+    return (
+        f"| {name} | {len(looks)} | {share:.0%} | {holds:.3f} | {width:.1f} | {left:.1f} | "
+        f"{said:.2f} | {was:.2f} |"
+    )
 
 
 if __name__ == "__main__":

@@ -111,7 +111,8 @@ def _run_on(
         outputs = {}
         for contender in benchmark.contenders:
             say(
-                f"{benchmark.name}: {dataset.name}: {contender.name}, {'warm-up' if turn < 0 else f'turn {turn + 1}'}"
+                f"{benchmark.name}: {dataset.name}: {contender.name}, "
+                f"{'warm-up' if turn < 0 else f'turn {turn + 1}'}"
             )
             timing, outputs[contender.name] = _time(contender, data)
             if turn >= 0:

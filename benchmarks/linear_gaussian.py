@@ -84,7 +84,8 @@ def _race(
 ) -> Benchmark:
     return Benchmark(
         name=name,
-        objective="logistic regression with a Gaussian prior (variance 10), total relative gap <= 1e-6",
+        objective="logistic regression with a Gaussian prior (variance 10), total relative gap <= "
+        "1e-6",
         datasets=[dataset],
         contenders=[
             Contender("bayesift", _ours),

@@ -27,7 +27,8 @@ Data = tuple[Any, Any]
 Fit = tuple[Array, Array]
 
 RATE, GAP = 0.1, 1e-6
-TOLERANCE = 7e-3  # of the optimality conditions, relative to lambda: total gap below 1e-6 on most data sets here
+# of the optimality conditions, relative to lambda: the total gap is below 1e-6 on most data sets
+TOLERANCE = 7e-3
 _SUBSET = 10  # of the categories, for peers that take minutes for all
 
 
@@ -156,7 +157,8 @@ def _against(name: str, dataset: Dataset) -> Benchmark:
 _ALL = Dataset("Reuters-21578 ModApte, ltc, 90 categories", reuters)
 BENCHMARK = Benchmark(
     name="linear_laplace",
-    objective="logistic regression with a Laplace prior (lambda 0.1), total relative gap of the objective at most 1e-6",
+    objective="logistic regression with a Laplace prior (lambda 0.1), total relative gap of the "
+    "objective at most 1e-6",
     datasets=[_ALL],
     contenders=[
         Contender("bayesift", fit),

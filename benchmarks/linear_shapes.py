@@ -51,7 +51,8 @@ for tolerance in json.loads(sys.argv[2]):
     start = time.process_time()
     path = numpy.geomspace(numpy.abs(X.T @ (y - 0.5)).max(), 1.0, 10) / len(y)
     state = adelie.grpnet(
-        adelie.matrix.sparse(X), adelie.glm.binomial(y), alpha=1, lmda_path=path, intercept=False, early_exit=False,
+        adelie.matrix.sparse(X), adelie.glm.binomial(y), alpha=1, lmda_path=path, intercept=False,
+        early_exit=False,
         tol=tolerance, irls_tol=tolerance, progress_bar=False, adev_tol=1.0,
     )
     seconds = time.process_time() - start
@@ -183,7 +184,10 @@ def render(measured: dict[str, Any]) -> list[str]:
         "",
         "![Time against gap](pictures/linear-gap.svg)",
         "",
-        "CPU seconds of the quickest run with a gap of at most 1e-3, 1e-5 and 1e-7 (-: none of its runs):",
+        (
+            "CPU seconds of the quickest run with a gap of at most 1e-3, 1e-5 and 1e-7 (-: none of "
+            "its runs):"
+        ),
         "",
         "| shape, prior | solver | 1e-3 | 1e-5 | 1e-7 |",
         "|---|---|---|---|---|",

@@ -84,7 +84,8 @@ def raced() -> tuple[Any, Any]:
 
 BENCHMARK = Benchmark(
     name="linear_laplace_rcv1",
-    objective="logistic regression with a Laplace prior (lambda 0.1), total relative gap of the objective at most 1e-6",
+    objective="logistic regression with a Laplace prior (lambda 0.1), total relative gap of the "
+    "objective at most 1e-6",
     datasets=[
         Dataset(f"shape of RCV1 (23,149 x 47,236), every tenth of {CATEGORIES} categories", raced)
     ],
@@ -161,8 +162,15 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
 def render(measured: dict[str, Any]) -> list[str]:
     """The rows of the report."""
     lines = [
-        f"Laplace logistic regression, {SCALED} categories of the synthetic corpus of the shape of RCV1, lambda {RATE}",
-        f"for each {DOCUMENTS:,} documents (a constant penalty per document): time grows as entries to the power",
+        (
+            f"Laplace logistic regression, {SCALED} categories of the synthetic corpus of the "
+            f"shape "
+            f"of RCV1, lambda {RATE}"
+        ),
+        (
+            f"for each {DOCUMENTS:,} documents (a constant penalty per document): time grows as "
+            f"entries to the power"
+        ),
         f"{measured['slope']:.2f} (plot: out/benchmarks/{PLOT.name}).",
         "",
         "| documents | entries | CPU s |",

@@ -201,7 +201,8 @@ BENCHMARK = Benchmark(
 )
 BENCHMARK_STREAM = Benchmark(
     name="online_stream",
-    objective="one pass over 9,603 documents, all terms, 10 categories, each decided before its label is learned",
+    objective="one pass over 9,603 documents, all terms, 10 categories, each decided before its "
+    "label is learned",
     datasets=[Dataset("Reuters-21578 ModApte, ltc", stream)],
     contenders=[
         Contender(

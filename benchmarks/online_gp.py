@@ -136,7 +136,8 @@ def _check_accuracy(results: dict[str, Any]) -> None:
 
 BENCHMARK = Benchmark(
     name="online-gp",
-    objective="an RBF process of each of four categories of Reuters, one pass over 3,000 documents, test probabilities",
+    objective="an RBF process of each of four categories of Reuters, one pass over 3,000 "
+    "documents, test probabilities",
     datasets=[
         Dataset("3,000 Reuters documents, at most 300 terms", lambda: _reuters(3000, CATEGORIES))
     ],
@@ -151,7 +152,8 @@ BENCHMARK = Benchmark(
 
 BENCHMARK_BATCH = Benchmark(
     name="online-gp-batch",
-    objective="probabilities of a category of Reuters from 1,500 documents, F1 no worse than the batch classifier's",
+    objective="probabilities of a category of Reuters from 1,500 documents, F1 no worse than the "
+    "batch classifier's",
     datasets=[Dataset("1,500 Reuters documents, earn", lambda: _reuters(1500, BATCH))],
     contenders=[
         Contender("bayesift", lambda data: _ours(data, n_epochs=3)),

@@ -152,7 +152,8 @@ def race(documents: Stream) -> dict[str, float]:
 def print_races(names: Sequence[str]) -> None:
     """Print the speeds of all learners as a table."""
     print(
-        "| stream | online stack | plain perceptron | river SGD | VW, cache | stack / river | stack / VW |"
+        "| stream | online stack | plain perceptron | river SGD | VW, cache | stack / river | "
+        "stack / VW |"
     )
     print("|---|---|---|---|---|---|---|")
     for name in names:
@@ -207,7 +208,8 @@ def main() -> None:
         print_races(given.streams or STREAMS)
         return
     print(
-        "| stream | learner | log loss | micro F1 | ECE, second half | updates/ms |\n|---|---|---|---|---|---|"
+        "| stream | learner | log loss | micro F1 | ECE, second half | updates/ms |\n"
+        "|---|---|---|---|---|---|"
     )
     for name in given.streams or STREAMS:
         documents = stream(name)

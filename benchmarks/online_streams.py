@@ -121,4 +121,7 @@ def line_of(name: str, title: str, Y: Array, probabilities: Array, seconds: floa
         micro_f1(Y, probabilities),
         late_calibration_error(Y, probabilities),
     )
-    return f"| {name} | {title} | {loss:.4f} | {f1:.2f} | {error:.4f} | {Y.size / seconds / 1000:,.0f} |"
+    return (
+        f"| {name} | {title} | {loss:.4f} | {f1:.2f} | {error:.4f} | "
+        f"{Y.size / seconds / 1000:,.0f} |"
+    )

@@ -166,7 +166,8 @@ def print_stream(name: str = "Reuters, 10") -> None:
         start = time.process_time()
         probabilities, kept = learner(short)
         print(
-            f"| {title} | {micro_f1(Y, probabilities):.2f} | {kept:,} | {time.process_time() - start:.1f} |",
+            f"| {title} | {micro_f1(Y, probabilities):.2f} | {kept:,} | "
+            f"{time.process_time() - start:.1f} |",
             flush=True,
         )
 
@@ -280,7 +281,8 @@ def print_feedback() -> None:
     X, Y = sparse.csr_array(documents.X), documents.Y
     topics = [c for c in range(Y.shape[1]) if RARE[0] <= Y[:, c].sum() <= RARE[1]]
     print(
-        f"{len(topics)} topics of Reuters-21578 with {RARE[0]} to {RARE[1]} of {len(Y):,} documents, groups of {GROUP}"
+        f"{len(topics)} topics of Reuters-21578 with {RARE[0]} to {RARE[1]} of {len(Y):,} "
+        f"documents, groups of {GROUP}"
     )
     print("| learner | 1 group | 2 groups | 5 groups | 10 groups |\n|---|---|---|---|---|")
     generator = np.random.default_rng(0)

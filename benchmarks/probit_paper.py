@@ -94,7 +94,8 @@ def _check(results: dict[str, SparseBayesClassifier]) -> None:
 
 BENCHMARK = Benchmark(
     name="probit_paper",
-    objective=f"the modes of ten probit models with a Laplace prior; all ten in at most {SECONDS:g} s of CPU time",
+    objective=f"the modes of ten probit models with a Laplace prior; all ten in at most "
+    f"{SECONDS:g} s of CPU time",
     datasets=[Dataset("Reuters-21578, 7,770 documents, 300 terms a category", paper)],
     contenders=[
         Contender("bayesift, coordinate", partial(_fit, solver="coordinate", tol=VIOLATION)),

@@ -83,7 +83,8 @@ def table(runs: dict[str, list[float]]) -> list[str]:
         for by in ORDERS if starts else ():
             atd, wss, read, finds = np.mean([runs[f"{name} {by} {s}"] for s in starts], axis=0)
             lines.append(
-                f"| {name} | {len(starts)} | {by} | {atd:.1f} | {wss:.3f} | {read:.0f} | {finds:.1f} |"
+                f"| {name} | {len(starts)} | {by} | {atd:.1f} | {wss:.3f} | {read:.0f} | "
+                f"{finds:.1f} |"
             )
     return lines
 

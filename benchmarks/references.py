@@ -82,7 +82,8 @@ def main(n_records: int = 80_000) -> None:
             ).stdout.split()
             seconds[reader] = float(cpu)
             print(
-                f"{reader}: {int(found):,} records, {float(cpu):.1f} CPU s, peak {float(peak):.0f} MB"
+                f"{reader}: {int(found):,} records, {float(cpu):.1f} CPU s, peak "
+                f"{float(peak):.0f} MB"
             )
     if len(seconds) > 1:
         print(f"bayesift / rispy: {seconds['bayesift'] / seconds['rispy']:.1f}")

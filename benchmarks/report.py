@@ -10,8 +10,10 @@ from typing import Any
 
 HEAD = """# Benchmarks
 
-Written by `make bench`: ours and the peers run in turns in one process. Times are medians, in CPU seconds
-unless the row says wall; a ratio is the peer's time over ours. Results that have to agree are checked.
+Written by `make bench`: ours and the peers run in turns in one process. \
+Times are medians, in CPU seconds
+unless the row says wall; a ratio is the peer's time over ours. \
+Results that have to agree are checked.
 """
 _TITLE = "## "
 
@@ -63,7 +65,8 @@ def race_lines(measured: Mapping[str, Any]) -> list[str]:
         for c in result["comparisons"]:
             clock = " (wall)" if c["clock"] == "wall" else ""
             lines.append(
-                f"| {result['dataset']} | {c['ours']} | {c['ours_seconds']:.3f}{clock} | {c['peer']} "
+                f"| {result['dataset']} | {c['ours']} | {c['ours_seconds']:.3f}{clock} | "
+                f"{c['peer']} "
                 f"| {c['peer_seconds']:.3f} | **{c['ratio']:.3g}** | {c['asked'] or '—'} |"
             )
     return lines

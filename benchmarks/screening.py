@@ -60,13 +60,18 @@ SAMPLE_SHARES = (0.02, 0.05, 0.1)  # of the documents, read at random first
 CHAO_SEEDS = ("200", "201")
 
 QUERIES = {
-    "Cohen_2006_Antihistamines": "randomized trial of antihistamines for allergic rhinitis or urticaria",
-    "Cohen_2006_Estrogens": "randomized trial of estrogen replacement for menopausal symptoms or bone density",
-    "Cohen_2006_OralHypoglycemics": "randomized trial of oral hypoglycemic drugs for type 2 diabetes",
+    "Cohen_2006_Antihistamines": "randomized trial of antihistamines for allergic rhinitis or "
+    "urticaria",
+    "Cohen_2006_Estrogens": "randomized trial of estrogen replacement for menopausal symptoms or "
+    "bone density",
+    "Cohen_2006_OralHypoglycemics": "randomized trial of oral hypoglycemic drugs for type 2 "
+    "diabetes",
     "Cohen_2006_Triptans": "randomized trial of triptans for acute migraine",
     "Cohen_2006_ADHD": "randomized trial of drugs for attention deficit hyperactivity disorder",
-    "Cohen_2006_CalciumChannelBlockers": "randomized trial of calcium channel blockers for hypertension or angina",
-    "Cohen_2006_SkeletalMuscleRelaxants": "randomized trial of skeletal muscle relaxants for spasticity or back pain",
+    "Cohen_2006_CalciumChannelBlockers": "randomized trial of calcium channel blockers for "
+    "hypertension or angina",
+    "Cohen_2006_SkeletalMuscleRelaxants": "randomized trial of skeletal muscle relaxants for "
+    "spasticity or back pain",
     "Kitchenham_2010": "systematic literature review in software engineering",
     "Cohen_2006_Opioids": "randomized trial of long-acting opioids for chronic pain",
     "Nagtegaal_2019": "nudging interventions to change the behaviour of healthcare professionals",
@@ -189,10 +194,14 @@ def show(reviews: Sequence[str]) -> list[str]:
     p = wilcoxon(np.log(ratios)).pvalue
     lines += [
         "",
-        f"ATD ratio, geometric mean: {np.exp(np.log(ratios).mean()):.3f}; better on {np.sum(ratios < 1)} of ",
+        (
+            f"ATD ratio, geometric mean: {np.exp(np.log(ratios).mean()):.3f}; better on "
+            f"{np.sum(ratios < 1)} of "
+        ),
     ]
     lines[-1] += (
-        f"{len(ratios)}; Wilcoxon p = {p:.3f}; CPU ratio {both[:, 0, -1].sum() / both[:, 1, -1].sum():.2f}"
+        f"{len(ratios)}; Wilcoxon p = {p:.3f}; CPU ratio "
+        f"{both[:, 0, -1].sum() / both[:, 1, -1].sum():.2f}"
     )
     return lines
 

@@ -77,23 +77,40 @@ def render(measured: dict[str, Any]) -> list[str]:
     load, restart = measured["load"], measured["restart"]
     rows = [
         (
-            f"{N_PROFILES} profiles of {TERMS} terms, ~{WORDS} words, batches of {BATCH}: 1,000 documents/s",
-            f"**{load['documents_per_second']:,.0f}** documents/s; "
-            f"{load['documents_per_cpu_second']:,.0f} a CPU second of the server; {load['retrieved']:,} retrieved",
+            (
+                f"{N_PROFILES} profiles of {TERMS} terms, ~{WORDS} words, batches of {BATCH}: "
+                f"1,000 "
+                f"documents/s"
+            ),
+            (
+                f"**{load['documents_per_second']:,.0f}** documents/s; "
+                f"{load['documents_per_cpu_second']:,.0f} a CPU second of the server; "
+                f"{load['retrieved']:,} retrieved"
+            ),
         ),
         *(
             (
-                f"{what}, {N_PEOPLE} people at profiles and {N_REVIEWS} reviews of {N_RECORDS:,} records",
-                f"p99 **{load[name]['p99']:.0f} ms** (p50 {load[name]['p50']:.0f}, most {load[name]['most']:.0f} ms, "
-                f"{load[name]['n']} times)",
+                (
+                    f"{what}, {N_PEOPLE} people at profiles and {N_REVIEWS} reviews of "
+                    f"{N_RECORDS:,} "
+                    f"records"
+                ),
+                (
+                    f"p99 **{load[name]['p99']:.0f} ms** (p50 {load[name]['p50']:.0f}, most "
+                    f"{load[name]['most']:.0f} ms, "
+                    f"{load[name]['n']} times)"
+                ),
             )
             for name, what in _ASKED.items()
         ),
         (
             f"restart with {restart['events']:,} events: under 10 s",
-            f"**{restart['clean']:.1f} s** after a shutdown ({restart['clean_cpu']:.1f} s CPU); "
-            f"{restart['killed']:.1f} s ({restart['killed_cpu']:.1f} s CPU) after a kill, "
-            f"{restart['tail']:,} events after the last snapshot",
+            (
+                f"**{restart['clean']:.1f} s** after a shutdown ({restart['clean_cpu']:.1f} s "
+                f"CPU); "
+                f"{restart['killed']:.1f} s ({restart['killed_cpu']:.1f} s CPU) after a kill, "
+                f"{restart['tail']:,} events after the last snapshot"
+            ),
         ),
     ]
     return ["| asked | got |", "|---|---|", *(f"| {asked} | {got} |" for asked, got in rows)]

@@ -80,7 +80,8 @@ def _check(*, laplace: bool, precise: float) -> Any:
 _DATA = Dataset("20 Newsgroups bydate train, ltc, full vocabulary, 20 classes", newsgroups)
 BENCHMARK = Benchmark(
     name="softmax_laplace",
-    objective=f"softmax regression with a Laplace prior (lambda 0.1), an objective no worse than saga's after {EPOCHS} "
+    objective=f"softmax regression with a Laplace prior (lambda 0.1), an objective no worse than "
+    f"saga's after {EPOCHS} "
     "epochs",
     datasets=[_DATA],
     contenders=[
@@ -102,7 +103,8 @@ BENCHMARK = Benchmark(
 )
 BENCHMARK_GAUSSIAN = Benchmark(
     name="softmax_gaussian",
-    objective="softmax regression with a Gaussian prior (variance 10), an objective no worse than that of lbfgs",
+    objective="softmax regression with a Gaussian prior (variance 10), an objective no worse than "
+    "that of lbfgs",
     datasets=[_DATA],
     contenders=[
         Contender("bayesift", lambda data: _fit(data, laplace=False, tol=9e-3)),

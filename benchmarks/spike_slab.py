@@ -92,7 +92,8 @@ def stability(*, n_samples: int = 8, n_categories: int = 10) -> None:
         if inside.any():
             share = again[inside].mean()
             print(
-                f"inclusion {low:.2f} to {high:.2f}: {inside.sum():,} words, taken by {share:.0%} of the samples"
+                f"inclusion {low:.2f} to {high:.2f}: {inside.sum():,} words, taken by {share:.0%} "
+                f"of the samples"
             )
 
 
@@ -100,7 +101,8 @@ def _race(link: str) -> Benchmark:
     ours, peer = f"{link}, spike and slab", f"{link}, Laplace mode"
     return Benchmark(
         name=f"spike_slab_{link}",
-        objective="inclusion probabilities of all words of 90 categories; at most 10 times the Laplace mode is asked",
+        objective="inclusion probabilities of all words of 90 categories; at most 10 times the "
+        "Laplace mode is asked",
         datasets=[Dataset("Reuters-21578 ModApte, ltc, 90 categories, all words", reuters)],
         contenders=[
             Contender(ours, lambda data: spike_slab(data, link)),

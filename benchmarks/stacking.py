@@ -71,7 +71,8 @@ def _check(results: dict[str, tuple[Any, Any]]) -> None:
 def _benchmark(name: str, dataset: Dataset, *, most: float) -> Benchmark:
     return Benchmark(
         name=name,
-        objective=f"a stack of six models, fitted in at most {most:g} times the time of one logistic regression",
+        objective=f"a stack of six models, fitted in at most {most:g} times the time of one "
+        f"logistic regression",
         datasets=[dataset],
         contenders=[
             Contender("jury", lambda data: _fit(StackedClassifier.jury(), data)),

@@ -66,7 +66,8 @@ def _check(results: dict[str, Any]) -> None:
 
 BENCHMARK = Benchmark(
     name="thresholds",
-    objective="decide by the highest expected F1 (asked: under 0.050 s), and by the highest F1 on the sample",
+    objective="decide by the highest expected F1 (asked: under 0.050 s), and by the highest F1 on "
+    "the sample",
     datasets=[Dataset("3,299 x 90", reuters_shaped)],
     contenders=[
         Contender(

@@ -57,7 +57,8 @@ def main() -> None:
 
 def _say(name: str, X: Any, components: Any) -> None:
     print(
-        f"{name}: {X.shape[0]} articles, {X.shape[1]} words, NPMI {npmi_coherence(X, components).mean():.3f}",
+        f"{name}: {X.shape[0]} articles, {X.shape[1]} words, NPMI "
+        f"{npmi_coherence(X, components).mean():.3f}",
         flush=True,
     )
 

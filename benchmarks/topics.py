@@ -150,7 +150,8 @@ def time_to_objective(
 
 BENCHMARK = Benchmark(
     name="topics",
-    objective=f"{ITERATIONS} iterations of divergence NMF from one random start, the same divergence",
+    objective=f"{ITERATIONS} iterations of divergence NMF from one random start, the same "
+    f"divergence",
     datasets=[
         Dataset(f"Reuters-21578, 7,770 documents, {n_topics} topics", partial(_problem, n_topics))
         for n_topics in (16, 64, 128)
@@ -170,7 +171,8 @@ def _print_times() -> None:
     for (kind, alpha, start), n_topics, iterations in product(problems, (16, 64), (50, 200)):
         plain, ours = time_to_objective(kind, alpha, start, n_topics, iterations)
         print(
-            f"{kind}, alpha {alpha}, {n_topics} topics: {iterations} multiplicative updates {plain:.2f} s, ",
+            f"{kind}, alpha {alpha}, {n_topics} topics: {iterations} multiplicative updates "
+            f"{plain:.2f} s, ",
             end="",
         )
         print(f"coordinate descent {ours:.2f} s, ratio {plain / ours:.1f}", flush=True)
@@ -180,7 +182,8 @@ def _print_divergences() -> None:
     for n_topics in (16, 64, 128):
         ours, theirs, done = at_equal_time(n_topics)
         print(
-            f"{n_topics} topics, {ITERATIONS} iterations' time of scikit-learn: divergence {theirs:.0f}, "
+            f"{n_topics} topics, {ITERATIONS} iterations' time of scikit-learn: divergence "
+            f"{theirs:.0f}, "
             f"ours {ours:.0f} ({done} iterations)",
             flush=True,
         )

@@ -158,7 +158,8 @@ def main(names: list[str]) -> None:
             accuracy, seconds, terms = _measure(make, texts, labels)
             about = f"{name} | {len(texts):,} | {len(set(labels))} | {contender}"
             print(
-                f"| {about} | {100 * accuracy:.1f} | {terms:,} | {seconds:.2f} | {size / seconds:.1f} |",
+                f"| {about} | {100 * accuracy:.1f} | {terms:,} | {seconds:.2f} | "
+                f"{size / seconds:.1f} |",
                 flush=True,
             )
 

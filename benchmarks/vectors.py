@@ -74,11 +74,13 @@ CORPORA: dict[str, Callable[[], Corpus]] = {
 }
 SENTENCES = list(CORPORA)[:-1]
 _QUERIES = (
-    "atheism graphics windows pc_hardware mac_hardware x_window for_sale cars motorcycles baseball hockey cryptography "
+    "atheism graphics windows pc_hardware mac_hardware x_window for_sale cars motorcycles "
+    "baseball hockey cryptography "
     "electronics medicine space christian guns middle_east politics religion"
 )  # of the newsgroups, in the order of their names
 _TOPICS = (
-    "wheat corn sugar coffee gold grain crude ship interest trade oilseed cocoa livestock cotton jobs rubber copper "
+    "wheat corn sugar coffee gold grain crude ship interest trade oilseed cocoa livestock cotton "
+    "jobs rubber copper "
     "tin housing gas rice silver soybean barley fuel hog"
 )
 # What a person may say of the classes without having read a text.
@@ -97,7 +99,8 @@ KEYWORDS: dict[str, dict[str, str]] = {
     },
     "subjectivity": {
         "objective": "he she his her they who when father young story life family murder discovers",
-        "subjective": "film movie funny performances comedy entertaining boring feels but too you best",
+        "subjective": "film movie funny performances comedy entertaining boring feels but too you "
+        "best",
     },
     "SMS spam": {
         "spam": "free win prize claim call txt urgent mobile cash offer award reply text",
@@ -258,7 +261,8 @@ def fit() -> None:
         print(f"softmax: words {seconds[0]:.1f} s, words and vectors {seconds[1]:.1f} s")
     seconds = [fit_text(texts, labels, extra=extra)[1] for extra in (False, True)]
     print(
-        f"auto: words {seconds[0]:.1f} s, with vectors {seconds[1]:.1f} s ({seconds[1] / seconds[0]:.1f}x)"
+        f"auto: words {seconds[0]:.1f} s, with vectors {seconds[1]:.1f} s "
+        f"({seconds[1] / seconds[0]:.1f}x)"
     )
 
 

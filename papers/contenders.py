@@ -108,7 +108,8 @@ class OneVsRest:
 
     Examples
     --------
-    >>> model = one_vs_rest(LinearSVC, True).fit([[1.0, 0.0], [0.0, 1.0]], np.array([[1, 0], [0, 0]]))
+    >>> labels = np.array([[1, 0], [0, 0]])
+    >>> model = one_vs_rest(LinearSVC, True).fit([[1.0, 0.0], [0.0, 1.0]], labels)
     >>> model.decision_function([[1.0, 0.0]])[:, 1].tolist()
     [-30.0]
     """
@@ -324,7 +325,8 @@ class VowpalWabbit(LinearPeer):
             data, cache = Path(folder) / "train.txt", Path(folder) / "train.cache"
             data.write_text("".join(lines))
             return Workspace(
-                f"{options} --loss_function logistic --learning_rate {self.rate} --noconstant --quiet --holdout_off "
+                f"{options} --loss_function logistic --learning_rate {self.rate} --noconstant "
+                f"--quiet --holdout_off "
                 f"--passes {self.passes} --data {data} --cache_file {cache} --kill_cache"
             )
 

@@ -1,9 +1,9 @@
 """Eyheramendy, Genkin, Ju, Lewis & Madigan (2003): sparse Bayesian classifiers for text categorization.
 
 Fixed by the paper: stop words and punctuation left out; log TF; terms chosen for each category by
-|Pearson|; the threshold with the fewest training errors. Open, and here as the defaults of `Setting`: words are runs of letters,
-without stems; the intercept has no prior; the mode is exact; of equally good thresholds the one in
-the widest gap.
+|Pearson|; the threshold with the fewest training errors. Open, and chosen here by the defaults of
+`Setting`: words are runs of letters, without stems; the intercept has no prior; the mode is exact;
+of equally good thresholds the one in the widest gap.
 """
 
 from __future__ import annotations

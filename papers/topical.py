@@ -331,7 +331,8 @@ OTHERS = {
     "reuters-labelled": (
         Other(
             "OCFS",
-            "all categories count alike; kNN gives documents without any of the words the first category",
+            "all categories count alike; kNN gives documents without any of the words the first "
+            "category",
             {"average": "mean", "empty": "first"},
             neighbours=(2, 4, 8, 16, 32, 64),
             machine=(2, 4, 8, 16, 32, 64),
@@ -348,7 +349,8 @@ OTHERS = {
     "20newsgroups": (
         Other(
             "OCFS",
-            "raw counts times IDF, digits are parts of words; kNN gives documents without any the first category",
+            "raw counts times IDF, digits are parts of words; kNN gives documents without any the "
+            "first category",
             {"weighting": "tf-idf", "characters": "words", "min_df": 1, "empty": "first"},
             neighbours=(2, 4, 8, 16, 32, 64),
             machine=(4, 16),

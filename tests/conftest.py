@@ -19,7 +19,8 @@ LONGEST = [
     "spark",
     "tests/laws/test_estimators.py",
     "tests/filtering/test_engine.py",
-    "tests/service/test_reviewing.py",  # with the two before: the kernels are compiled when a browser waits for them
+    # with the two before: the kernels are compiled when a browser waits for them
+    "tests/service/test_reviewing.py",
     "browser",
     "tests/contracts/test_documentation.py",
 ]

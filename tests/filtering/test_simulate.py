@@ -183,7 +183,8 @@ def test_one_command_runs_the_trec9_collection(capsys, tmp_path):
 
     def records(part, first):
         return "".join(
-            f".I {n}\n.U\n{n}\n.S\nHeart 8{7 + (first > 0)}03; 1:2\n.T\n{d.text}.\n.W\n{d.text}.\n.A\nAnna A.\n"
+            f".I {n}\n.U\n{n}\n.S\nHeart 8{7 + (first > 0)}03; 1:2\n.T\n{d.text}.\n.W\n{d.text}.\n"
+            f".A\nAnna A.\n"
             for n, d in enumerate(part, first)
         )
 
@@ -192,7 +193,10 @@ def test_one_command_runs_the_trec9_collection(capsys, tmp_path):
     (folder / "ohsumed.88-91").write_text(records(documents[60:], 60))
     (folder / "qrels.ohsu.batch.87").write_text("".join(judged[:60]))
     (folder / "qrels.ohsu.88-91").write_text("".join(judged[60:]))
-    statement = "<top>\n<num> Number: OHSU1\n<title> wheat harvest\n<desc> Description:\ncorn and barley\n</top>\n\n"
+    statement = (
+        "<top>\n<num> Number: OHSU1\n<title> wheat harvest\n<desc> Description:\ncorn and "
+        "barley\n</top>\n\n"
+    )
     (folder / "query.ohsu.1-63").write_text(statement)
     with pytest.raises(SystemExit) as done:
         main(

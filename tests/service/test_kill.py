@@ -197,7 +197,8 @@ def survive(folder, database, kills, seed=0):
         server.work_until_killed(rng.uniform(0.2, 2.0))
         events = server.check(inputs)
         print(
-            f"kill {number + 1}: {events} events, {len(server.acknowledged)} judgements, {len(server.fed)} documents"
+            f"kill {number + 1}: {events} events, {len(server.acknowledged)} judgements, "
+            f"{len(server.fed)} documents"
         )
     assert server.acknowledged
     assert server.decided

@@ -76,6 +76,7 @@ class Cluster:
                 return found
             if ended or late:
                 raise RuntimeError(
-                    f"{name} {'ended' if ended else f'did not start in {seconds} s'}:\n{said[-2000:]}"
+                    f"{name} {'ended' if ended else f'did not start in {seconds} s'}:\n"
+                    f"{said[-2000:]}"
                 )
             time.sleep(0.1)

@@ -150,8 +150,10 @@ def test_the_background_is_the_best_of_two_directions_beside_the_words_that_matt
 
     n_used = 13 if intercept else 12
     problem = LinearProblem(
-        sparse.csr_array(X), sparse.csr_array(y[np.newaxis]), weights, link_of(link), LaplacePrior(),
-        np.array([1.0, 1e-3, 0.0]) if intercept else np.zeros(3), [np.arange(12, dtype=np.int32)], 1e-7,
+        sparse.csr_array(X), sparse.csr_array(y[np.newaxis]), weights, link_of(link),
+        LaplacePrior(),
+        np.array([1.0, 1e-3, 0.0]) if intercept else np.zeros(3), [np.arange(12, dtype=np.int32)],
+        1e-7,
     )  # fmt: skip
     start = Solution(np.zeros(15), 0.0, np.empty(0), 0, True)
     beta = inclusion_posterior(problem, 0, start, prior=SpikeSlab(0.1, 4.0, 0.0))
