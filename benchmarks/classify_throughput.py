@@ -1,4 +1,4 @@
-"""A million short documents from a JSON lines file to a JSON lines file of categories and probabilities."""
+"""Classify a million short documents of a JSON lines file into another JSON lines file."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _ours(work: _Work) -> Path:
 
 
 def _scikit_learn(work: _Work) -> Path:
-    """The same job as one would write it with scikit-learn."""
+    """Do the same job with scikit-learn."""
     output = work.folder / "scikit-learn.jsonl"
     classes = work.pipeline.classes_
     with work.documents.open() as lines, output.open("w") as stream:

@@ -1,10 +1,12 @@
-"""Duplicates: where the weights of `bayesift.screening.linkage` come from, how good they are, and how fast.
+"""Fit and measure the weights of `bayesift.screening.linkage`, and time the search.
 
     python -m benchmarks.duplicates weights     fit the weights on corrupted copies of half of the
-    records python -m benchmarks.duplicates measure     precision and recall on the other half, on
-    real exports and reviews python -m benchmarks.duplicates speed [N]   80,000 records: seconds and
-    memory python -m benchmarks.duplicates export DIR  the sets of `measure` as CSV, for
-    `benchmarks/duplicates_peers.py`
+                                                records
+    python -m benchmarks.duplicates measure     precision and recall on the other half, on real
+                                                exports and reviews
+    python -m benchmarks.duplicates speed [N]   80,000 records: seconds and memory
+    python -m benchmarks.duplicates export DIR  the sets of `measure` as CSV, for
+                                                `benchmarks/duplicates_peers.py`
 
 Copies are corrupted as programs and people do it: typing errors, titles without subtitles, names
 with initials, short lists of authors, abbreviated journals, abstracts cut or missing, years off by
@@ -61,7 +63,10 @@ class Labelled:
 
 
 def base_records() -> list[Reference]:
-    """Distinct publications: PubMed's and Lens's exports, and the reviews of Cohen et al. with made-up journals."""
+    """Return distinct publications of PubMed, Lens and the reviews of Cohen et al.
+
+    The reviews get invented journals.
+    """
     records = DATA / "records"
     found = list(
         read_references([records / "nbib" / "pubmed-set.nbib", records / "ris" / "baseline.ris"])
@@ -94,7 +99,7 @@ def _with_journal(row: dict[str, str], rng: random.Random) -> Reference:
 
 
 def corrupted(reference: Reference, rng: random.Random) -> Reference:
-    """A copy as another database, or a person, might have it."""
+    """Return a copy with the changes that another database or a person would make."""
     lost = {part for part, share in _LOST.items() if rng.random() < share}
     parts = {part: type(getattr(reference, part))() for part in lost if part != "year"}
     copy = replace(reference, id="", fields=(), **parts)
@@ -277,7 +282,7 @@ def _half_new(reference: Reference, rng: random.Random) -> str:
 
 
 def made(half: int, *, seed: int = 0) -> Labelled:
-    """Copies and lookalikes of one half of the base records."""
+    """Return copies and similar records of one half of the base records."""
     rng = random.Random(seed)
     references: list[Reference] = []
     names: list[str] = []
@@ -297,7 +302,7 @@ def made(half: int, *, seed: int = 0) -> Labelled:
 
 
 def exports() -> Labelled:
-    """The records of `records/` in the exports of different programs.
+    """Return the records of `records/` in the exports of different programs.
 
     The publication is the DOI, else the title.
     """
@@ -323,7 +328,7 @@ def _readable(files: Sequence[Path]) -> Iterator[Reference]:
 
 
 def review(name: str) -> Labelled:
-    """A published review whose duplicates were marked by hand."""
+    """Return a published review whose duplicates were marked by hand."""
     with (DATA / "screening" / f"{name}.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     references = [
@@ -341,7 +346,7 @@ def review(name: str) -> Labelled:
 
 
 def sets() -> dict[str, Labelled]:
-    """What is measured on."""
+    """Return the labelled sets on which duplicates are measured, by name."""
     return {"corrupted copies, other half": made(1, seed=1), "exports": exports()} | {
         n: review(n) for n in REVIEWS
     }
@@ -384,7 +389,7 @@ def fit_weights() -> None:
 
 
 def measure() -> None:
-    """Print precision and recall of the pairs of each set, and how well probabilities are calibrated."""
+    """Print precision and recall of the pairs of each set, and the calibration of probabilities."""
     for name, data in sets().items():
         found = find_duplicates(data.references)
         print(
@@ -426,7 +431,7 @@ def _calibration(data: Labelled) -> None:
 
 
 def speed(n: int) -> None:
-    """Seconds and memory of the search for duplicates among n records, a fifth of them corrupted copies."""
+    """Print seconds and memory of the search among n records, a fifth of them corrupted copies."""
     rng, base = random.Random(0), base_records()
     pool = [word for reference in base for word in reference.title.split()]
     references: list[Reference] = []

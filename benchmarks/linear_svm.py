@@ -1,4 +1,4 @@
-"""Linear support vector machines with the squared hinge, one a category, against liblinear's dual solver."""
+"""Support vector machines with the squared hinge, one per category, against liblinear."""
 
 from __future__ import annotations
 

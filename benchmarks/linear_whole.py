@@ -49,7 +49,7 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
 
 
 def render(measured: dict[str, Any]) -> list[str]:
-    """The rows of the report."""
+    """Return the rows of the report."""
     lines = [
         (
             "Logistic regression on a synthetic corpus of the shape of all of RCV1, 804,414 x "

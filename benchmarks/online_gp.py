@@ -1,4 +1,4 @@
-"""Online Gaussian process: against the same recursion in NumPy, and against scikit-learn's batch classifier."""
+"""The online Gaussian process against NumPy and against scikit-learn's batch classifier."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _covariances(x: Array, rows: Array) -> Array:
 
 
 def _numpy(data: Data) -> Array:
-    """The same updates, a document at a time, by vectorised NumPy."""
+    """Run the same updates one document at a time in vectorised NumPy."""
     X, Y, X_test, _, feature_mask = data
     columns = []
     for c in range(Y.shape[1]):

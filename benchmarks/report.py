@@ -19,7 +19,7 @@ _TITLE = "## "
 
 
 def updated(page: str, sections: Mapping[str, str], order: Sequence[str]) -> str:
-    """The page with these sections instead of what it said under their names.
+    """Return the page with these sections in place of those of the same names.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def section(measured: Mapping[str, Any], lines: Sequence[str]) -> str:
 
 
 def race_lines(measured: Mapping[str, Any]) -> list[str]:
-    """The comparisons of a race as a table."""
+    """Return the comparisons of a race as a table."""
     lines = [f"Objective: {measured['objective']}.", ""]
     lines += ["| data | ours | s | peer | s | ratio | asked |", "|---|---|---|---|---|---|---|"]
     for result in measured["results"]:

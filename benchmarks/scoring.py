@@ -20,7 +20,7 @@ _PASSES = 10  # a turn
 
 @cache
 def models() -> dict[str, Any] | None:
-    """The matrix, and the weights of Laplace logistic regression as a sparse and a dense array."""
+    """Return the matrix and the weights of Laplace logistic regression, sparse and dense."""
     data = reuters()
     if data is None:
         return None

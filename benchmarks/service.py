@@ -1,4 +1,4 @@
-"""The service over HTTP on loopback: how fast documents go in, how soon a judgement is safe, how soon it is up again.
+"""Measure the service over HTTP: throughput, the delay of judgements, and the time to restart.
 
 A real server (`bayesift serve`, SQLite in a new folder) and its callers share the machine. While
 documents stream into 50 profiles, four people judge what these retrieved and six screen three
@@ -73,7 +73,7 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
 
 
 def render(measured: dict[str, Any]) -> list[str]:
-    """The lines of the report."""
+    """Return the lines of the report."""
     load, restart = measured["load"], measured["restart"]
     rows = [
         (
@@ -132,7 +132,7 @@ class _World:
         ]
 
     def definition(self, number: int) -> dict[str, Any]:
-        """A profile whose query has all its words."""
+        """Return a profile whose query has all its words."""
         query = " ".join(self.topics[number])
         return {
             "name": f"profile{number}",
@@ -166,7 +166,7 @@ class _Caller:
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> Any:
-        """The answer, which must be a good one; when told to, come again."""
+        """Return the response, which must be a success; retry when the server asks for it."""
         while True:
             self._connection.request(method, path, body, self._headers)
             answer = self._connection.getresponse()
@@ -180,7 +180,7 @@ class _Caller:
 
 @contextmanager
 def _server(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int, str, _Up]]:
-    """A server, its port, the token of the first admin, and what it took until it was healthy."""
+    """Start a server; yield the process, its port, the first admin's token and the startup time."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -199,7 +199,7 @@ def _server(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int, str, _Up
 
 
 def _token(folder: Path, process: subprocess.Popen[str]) -> str:
-    """What the server printed when the folder was new, or what was kept of it."""
+    """Return the token that the server printed for a new folder, or the stored one."""
     file = folder / "token"
     if not file.exists():
         assert process.stdout is not None
@@ -224,7 +224,10 @@ def _await_health(process: subprocess.Popen[str], port: int) -> None:
 
 
 def _load(folder: Path) -> dict[str, Any]:
-    """Documents from two feeders, judgements and decisions of ten people, and somebody who asks whether all is well."""
+    """Send documents, judgements and decisions of ten people, and poll the health check.
+
+    Two feeders send the documents.
+    """
     world = _World()
     bodies = [
         json.dumps(
@@ -288,7 +291,7 @@ def _summary(milliseconds: list[float]) -> dict[str, float]:
 
 
 def _person(admin: _Caller, number: int) -> str:
-    """The token of a new reviewer."""
+    """Create a reviewer and return the token."""
     made = admin.ask(
         "POST", "/api/users", json.dumps({"name": f"person{number}", "role": "reviewer"}).encode()
     )
@@ -296,7 +299,7 @@ def _person(admin: _Caller, number: int) -> str:
 
 
 def _begin_review(admin: _Caller, world: _World, number: int) -> str:
-    """A review of made-up records, ranked once before the clock runs."""
+    """Create a review of invented records, and rank it once before the clock starts."""
     records = "".join(
         f"TY  - JOUR\nTI  - {world.text(10)}\nAB  - {world.text(WORDS)}\nER  - \n"
         for _ in range(N_RECORDS)

@@ -1,4 +1,4 @@
-"""Softmax regression on 20 Newsgroups against scikit-learn's saga (Laplace) and lbfgs (Gaussian)."""
+"""Softmax regression on 20 Newsgroups against scikit-learn's saga and lbfgs."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ EPOCHS = 100  # of saga: minutes, and still far from the mode
 @cache
 @if_present
 def newsgroups() -> tuple[Any, Array]:
-    """Unit-length ltc vectors of the training documents (bydate), the full vocabulary, and the group of each."""
+    """Return unit-length ltc vectors and groups of the training documents (bydate), all words."""
     train = load_newsgroups().split("train")
     X = TermVectorizer(weighting="ltc").fit_transform(train.texts)
     return X, np.asarray(train.indicator.argmax(axis=1)).ravel()
 
 
 def objective(X: Any, y: Array, coefficients: Array, intercepts: Array, *, laplace: bool) -> float:
-    """The sum over documents, with intercepts that have no prior."""
+    """Return the sum over documents and the prior; intercepts have no prior."""
     scores = X @ coefficients.T + intercepts
     loss = np.sum(logsumexp(scores, axis=1) - scores[np.arange(len(y)), y])
     cost = (

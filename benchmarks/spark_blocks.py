@@ -1,4 +1,4 @@
-"""Linear models of row blocks of the RCV1 sample on Spark against the local solver: gaps and evaluations."""
+"""Linear models of row blocks of the RCV1 sample on Spark against the local solver."""
 
 from __future__ import annotations
 

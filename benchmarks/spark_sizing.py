@@ -53,7 +53,7 @@ def _read(name: str) -> dict[str, Any]:
 
 
 def measured_rates() -> Rates:
-    """The rates of the last runs on this machine, two cores each."""
+    """Return the rates of the last runs on this machine, two cores each."""
     race, growth, blocks = (_read(name) for name in ("race", "growth", "blocks"))
     fits = [*growth["categories"], *growth["vocabulary"]]
     laplace = blocks["laplace"]
@@ -86,7 +86,7 @@ def distinct_terms(n_documents: int) -> float:
 
 
 def table(rates: Rates | None = None) -> list[str]:
-    """The rows of the table of sizes, as Markdown."""
+    """Return the rows of the table of sizes, as Markdown."""
     rates = measured_rates() if rates is None else rates
     lines = [
         (

@@ -1,4 +1,4 @@
-"""The spike-and-slab posterior of every word against the mode under a Laplace prior: time, log loss, stability.
+"""The spike-and-slab posterior of every word against the mode under a Laplace prior.
 
 `python -m benchmarks.spike_slab` prints how stable the words are that each takes, over bootstrap
 samples.
@@ -24,7 +24,7 @@ Data = tuple[Any, Any, Any, Array]
 @cache
 @if_present
 def reuters() -> Data:
-    """Unit-length ltc vectors of all words: training documents and their categories, test documents and theirs."""
+    """Return ltc vectors of all words and categories, of training and test documents."""
     corpus = load_reuters(subset="modapte")
     train, test = corpus.split("train"), corpus.split("test")
     vectorizer = TermVectorizer(weighting="ltc")
@@ -47,7 +47,7 @@ def spike_slab(data: Data, link: str) -> Array:
 
 
 def _check(results: dict[str, Any]) -> None:
-    """The log loss of the posterior is not above that of the mode."""
+    """Check that the log loss of the posterior is not above that of the mode."""
     data = reuters()
     assert data is not None
     truth = data[3] > 0
@@ -61,7 +61,7 @@ def _check(results: dict[str, Any]) -> None:
 
 
 def stability(*, n_samples: int = 8, n_categories: int = 10) -> None:
-    """Print what bootstrap samples of the training documents change about the words of the largest categories.
+    """Print how bootstrap samples change the selected words of the largest categories.
 
     Jaccard: of the words taken (inclusion above 1/2; a weight that is not 0) by two samples, the
     share that both took. Words that all training documents call likely to matter should be taken

@@ -1,4 +1,4 @@
-"""What the vectorizer costs besides time: the first run on a new machine, and memory for a million documents.
+"""Measure the vectorizer's first run on a new machine, and its memory for a million documents.
 
 Each is measured in a process of its own: a compiled kernel or a high-water mark of memory cannot be
 taken back.
@@ -93,7 +93,7 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
 
 
 def render(measured: dict[str, Any]) -> list[str]:
-    """The lines of the report."""
+    """Return the lines of the report."""
     rows = [
         ("`import bayesift`", f"{measured['import']['seconds']:.2f} s"),
         (

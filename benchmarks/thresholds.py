@@ -1,4 +1,4 @@
-"""The best thresholds of 90 categories over 3,299 documents, from probabilities and on a labelled sample."""
+"""Choose the thresholds of 90 categories over 3,299 documents, from probabilities and by sample."""
 
 from __future__ import annotations
 

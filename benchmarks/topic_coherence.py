@@ -1,4 +1,6 @@
-"""Topics of 20 Newsgroups: the mean NPMI of their ten largest words, ours beside scikit-learn's NMF.
+"""Compare the mean NPMI of the ten largest words of topics with scikit-learn's NMF.
+
+The documents are those of 20 Newsgroups.
 
 `python -m benchmarks.topic_coherence`
 

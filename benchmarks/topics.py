@@ -1,4 +1,4 @@
-"""Factorisation by the divergence against scikit-learn's multiplicative updates, from the same start."""
+"""Factorise by the divergence against scikit-learn's updates, from the same start."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _problem(n_topics: int) -> Problem | None:
 
 
 def _ours(problem: Problem, iterations: int = ITERATIONS) -> float:
-    """The divergence reached; it is looked at once, as scikit-learn does."""
+    """Return the divergence reached; it is computed once, as in scikit-learn."""
     objective, codes, basis = problem
     fresh = Objective(
         objective.rows, objective.importance
@@ -99,7 +99,7 @@ def _peer(problem: Problem, iterations: int = ITERATIONS) -> float:
 
 
 def _check(results: dict[str, float]) -> None:
-    """The same updates lead to the same divergence; at scikit-learn's time ours is lower."""
+    """Check that divergences agree, and that ours is lower at scikit-learn's time."""
     for name, divergence in results.items():
         print(f"{name}: divergence {divergence:.1f} after {ITERATIONS} iterations")
     ours, theirs = results["bayesift"], results["scikit-learn NMF, mu"]
@@ -107,7 +107,7 @@ def _check(results: dict[str, float]) -> None:
 
 
 def at_equal_time(n_topics: int, iterations: int = ITERATIONS) -> tuple[float, float, int]:
-    """Divergence of ours and of scikit-learn at the CPU time that scikit-learn takes, and our iterations."""
+    """Return both divergences at the CPU time of scikit-learn, and the number of iterations."""
     problem = _problem(n_topics)
     assert problem is not None
     start = time.process_time()

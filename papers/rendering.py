@@ -59,7 +59,7 @@ class CellText:
 
 @dataclass(frozen=True)
 class Layout:
-    """Column headings, rows (a label and its cells, None where there is nothing) and explanations numbered from 1."""
+    """Column headings, rows of labels and cells (or None), and explanations numbered from 1."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[CellText | None, ...]], ...]
@@ -150,7 +150,7 @@ def write_markdown(made: Reproduction, path: Path, *, command: str, date: str) -
 
 
 def kept_sections(page: str) -> dict[str, str]:
-    r"""The sections of a page by the name of their experiment.
+    r"""Return the sections of a page by the name of their experiment.
 
     Examples
     --------

@@ -99,7 +99,10 @@ def settle(page):
 
 
 def scrolls_sideways(page):
-    """Whether it does once it is laid out: pictures follow a new width of the window with the next frames."""
+    """Whether the page scrolls sideways after layout.
+
+    Pictures follow a new width of the window with the next frames.
+    """
     try:
         page.wait_for_function("document.documentElement.scrollWidth <= innerWidth", timeout=5000)
     except api.TimeoutError:

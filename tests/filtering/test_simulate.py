@@ -37,7 +37,7 @@ def corpus(n=200, seed=6):
 
 
 def places_read(engine, documents, taken, labels):
-    """Places of relevant documents when those passed over are read after the others, the most probable first."""
+    """Positions of relevant documents when rejected ones are read last, the most probable first."""
     profile = engine.profiles["grain"]
     chances = [profile.probability(engine.space.vector(d.id, d.full_text)) for d in documents]
     passed = [row for row in range(len(documents)) if row not in taken]

@@ -1,4 +1,4 @@
-"""20 Newsgroups by date: the smoothing chosen by cross-validation on the training articles alone."""
+"""20 Newsgroups by date: the smoothing chosen by cross-validation on training articles alone."""
 
 import numpy as np
 import pytest

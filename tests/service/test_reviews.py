@@ -1,4 +1,4 @@
-"""Reviews over HTTP: upload, duplicates, screening, two blind reviewers, conflicts, stages, exports, replay."""
+"""Reviews over HTTP: upload, duplicates, screening, blind reviewers, conflicts, exports, replay."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""What people bring: delimiters, encodings, headers and columns are guessed, and the guesses are said."""
+"""Delimiters, encodings, headers and columns of user files are guessed, and guesses reported."""
 
 import csv
 import io
