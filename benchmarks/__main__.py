@@ -1,4 +1,7 @@
-"""`python -m benchmarks [NAME ...]`: run benchmarks, write out/benchmarks/NAME.json, renew their parts of the page."""
+"""Run benchmarks, write their results, and renew their sections of the page.
+
+`python -m benchmarks [NAME ...]` writes out/benchmarks/NAME.json.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`python -m benchmarks.abstention`: how well uncertainty tells documents of categories that training did not have.
+"""Measure how well uncertainty tells documents of categories that were not in the training set.
+
+Run with `python -m benchmarks.abstention`.
 
 A quarter of the categories of a corpus is left out of training, at random; test documents that have
 only those are foreign. Three such sets per corpus, none of which settings were chosen on. The peer
@@ -44,7 +46,7 @@ CHART = Path(__file__).parent.parent / "out" / "benchmarks" / "risk-coverage.svg
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Training texts and labels without some categories, and test texts with what is left of theirs."""
+    """Training texts without some categories, and test texts with their known labels."""
 
     texts: list[str]
     labels: list[tuple[str, ...]]
@@ -63,7 +65,7 @@ class Task:
 
 
 def task_of(name: str, seed: int) -> Task:
-    """A corpus without a quarter of its categories."""
+    """Return the task of a corpus without a quarter of its categories."""
     corpus = catalogue.load("reuters-labelled" if name == "reuters-10" else name)
     train, test = corpus.split("train"), corpus.split("test")
     counts = train.category_counts()
@@ -89,7 +91,7 @@ def task_of(name: str, seed: int) -> Task:
 def _rows(
     part: Corpus, names: list[str], known: set[str]
 ) -> tuple[list[str], list[tuple[str, ...]]]:
-    """The texts that have one of the categories, and those of them that are known."""
+    """Return the texts that have one of the categories, and which of these are known."""
     documents = [document for document in part if set(document.categories) & set(names)]
     labels = [
         tuple(name for name in document.categories if name in known) for document in documents
@@ -98,7 +100,7 @@ def _rows(
 
 
 def peer(task: Task) -> tuple[Array, Array]:
-    """The highest probability of logistic regression on each test text, and the share of its words not seen before."""
+    """Return the top probability of logistic regression and the share of unseen words per text."""
     vectorizer = TfidfVectorizer()
     X, new = vectorizer.fit_transform(task.texts), vectorizer.transform(task.test_texts)
     if task.single:
@@ -116,7 +118,7 @@ def peer(task: Task) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Areas under the curve of each score, and what abstaining does: its rate, and accuracy before and after."""
+    """Areas under the curve of each score, the abstention rate, and accuracy before and after."""
 
     areas: dict[str, float]
     rate: float
@@ -160,7 +162,7 @@ def measure(task: Task) -> Outcome:
 
 
 def risk_curve(outcome: Outcome) -> tuple[Array, Array]:
-    """The share of texts that are decided, and the share of those that are wrong, the surest first."""
+    """Return the share of texts decided and their error rate, the most certain texts first."""
     order = np.argsort(outcome.uncertainty, kind="stable")
     wrong = np.cumsum(~outcome.right[order])
     n = np.arange(1, len(order) + 1)
@@ -169,7 +171,7 @@ def risk_curve(outcome: Outcome) -> tuple[Array, Array]:
 
 
 def risk_chart(curves: dict[str, tuple[Array, Array]]) -> Figure:
-    """The share of wrong decisions against the share of texts that are decided."""
+    """Draw the share of wrong decisions against the share of texts that are decided."""
     lines = [
         Line(
             list(zip(*map(np.ndarray.tolist, curve), strict=True)),

@@ -1,4 +1,6 @@
-"""`python -m benchmarks.accuracy [decisions] [probabilities] [newsgroups]`: how right we are, beside scikit-learn.
+"""Compare F1, log loss and calibration with scikit-learn.
+
+Run with `python -m benchmarks.accuracy [decisions] [probabilities] [newsgroups]`.
 
 Reuters-90 (ModApte, 9,603 training and 3,299 test documents) and 20 Newsgroups (bydate, 11,314 and
 7,532), vectors ltc. Both test parts are later than their training parts, so settings are chosen in
@@ -86,7 +88,7 @@ def _read(document: Document, twice: bool) -> str:
 
 @cache
 def reuters(text: str, final: bool) -> Part:
-    """The training documents, parted by date; or all of them and the test documents."""
+    """Return the training documents split by date, or all of them and the test documents."""
     corpus = load_reuters(subset="modapte")
     train = corpus.split("train")
     dates = [document.date.timestamp() for document in train.documents if document.date is not None]
@@ -103,7 +105,7 @@ def reuters(text: str, final: bool) -> Part:
 
 @cache
 def newsgroups(text: str, final: bool) -> Part:
-    """The training documents, each group parted by article number.
+    """Return the training documents with each group split by article number.
 
     Or all of them and the test documents.
     """
@@ -193,12 +195,12 @@ def _informed(prior: Any, strength: float, part: Part) -> Any:
 
 
 def support_vectors(cost: float) -> Maker:
-    """The peer that decides."""
+    """Return the maker of the peer for decisions, a linear support vector machine."""
     return lambda part: SupportVectors(cost)
 
 
 class Logistic:
-    """LogisticRegression: one a category of an indicator matrix by liblinear, else multinomial by lbfgs."""
+    """LogisticRegression: one model per category by liblinear, or a multinomial one by lbfgs."""
 
     def __init__(self, cost: float) -> None:
         self.cost = cost
@@ -228,7 +230,7 @@ class Logistic:
 
 
 def logistic(cost: float) -> Maker:
-    """The peer that forecasts."""
+    """Return the maker of the peer for probabilities, logistic regression."""
     return lambda part: Logistic(cost)
 
 
@@ -290,7 +292,9 @@ def decided(
 
 def decisions() -> Iterator[str]:
     """F1 on the test documents, as the rows of a table."""
-    yield "| model | setting | later training documents: micro / macro F1 | test: micro / macro F1 |"
+    yield (
+        "| model | setting | later training documents: micro / macro F1 | test: micro / macro F1 |"
+    )
     yield "|---|---|---|---|"
     for model, grid in DECIDERS.items():
         found = {}
@@ -298,13 +302,17 @@ def decisions() -> Iterator[str]:
             for rule, worth in decided(setting, final=False, rules=RULES).items():
                 found[setting, rule] = worth
                 _say(
-                    f"{model}, {setting.name}, {setting.text}, {rule}: {worth[0]:.2f} / {worth[1]:.2f}"
+                    f"{model}, {setting.name}, {setting.text}, {rule}: {worth[0]:.2f} / "
+                    f"{worth[1]:.2f}"
                 )
         setting, rule = max(found, key=lambda choice: sum(found[choice]))
         micro, macro = found[setting, rule]
         test = decided(setting, final=True, rules={rule: RULES[rule]})[rule]
         description = f"{setting.name}, {setting.text}, {rule}"
-        yield f"| {model} | {description} | {micro:.2f} / {macro:.2f} | {test[0]:.2f} / {test[1]:.2f} |"
+        yield (
+            f"| {model} | {description} | {micro:.2f} / {macro:.2f} | {test[0]:.2f} / "
+            f"{test[1]:.2f} |"
+        )
 
 
 def forecast(setting: Setting, part: Part) -> tuple[float, float]:
@@ -316,7 +324,10 @@ def forecast(setting: Setting, part: Part) -> tuple[float, float]:
 
 def forecasts(load: Callable[[str, bool], Part], grids: dict[str, list[Setting]]) -> Iterator[str]:
     """Log loss and calibration on the test documents, as the rows of a table."""
-    yield "| model | setting | later training documents: log loss, ECE (x 1000) | test: log loss, ECE (x 1000) |"
+    yield (
+        "| model | setting | later training documents: log loss, ECE (x 1000) | test: log loss, "
+        "ECE (x 1000) |"
+    )
     yield "|---|---|---|---|"
     for model, grid in grids.items():
         found = {}

@@ -1,4 +1,4 @@
-"""A million short documents from a JSON lines file to a JSON lines file of categories and probabilities."""
+"""Classify a million short documents of a JSON lines file into another JSON lines file."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _ours(work: _Work) -> Path:
 
 
 def _scikit_learn(work: _Work) -> Path:
-    """The same job as one would write it with scikit-learn."""
+    """Do the same job with scikit-learn."""
     output = work.folder / "scikit-learn.jsonl"
     classes = work.pipeline.classes_
     with work.documents.open() as lines, output.open("w") as stream:
@@ -88,7 +88,8 @@ def _check(results: dict[str, Path]) -> None:
 
 BENCHMARK = Benchmark(
     name="classify_throughput",
-    objective="categories and the three highest probabilities of a million short documents, file to file, one process",
+    objective="categories and the three highest probabilities of a million short documents, file "
+    "to file, one process",
     datasets=[
         Dataset("SMS messages", _messages),
         Dataset("pydocs, 200 characters", lambda: _prepare(load_pydocs())),

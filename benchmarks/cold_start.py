@@ -1,4 +1,4 @@
-"""The first command on a new machine and the second one, against a scikit-learn script that does the same.
+"""Time the first and the second command on a new machine against a scikit-learn script.
 
 Everything runs in processes of its own with an empty home and an empty cache of kernels; what
 counts is the CPU time of the process and its children, start and imports included. Our modules are
@@ -45,7 +45,8 @@ texts, labels = [row["text"] for row in rows], [row["label"] for row in rows]
 line = LogisticRegression(C=30.0, max_iter=1000)
 if penalty == "l1":
     line = LogisticRegression(C=10.0, l1_ratio=1.0, solver="liblinear")
-model = make_pipeline(TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 1 if penalty == "l1" else 2)), line)
+ngrams = (1, 1 if penalty == "l1" else 2)
+model = make_pipeline(TfidfVectorizer(sublinear_tf=True, ngram_range=ngrams), line)
 if validate == "yes":
     print("accuracy", cross_val_score(model, texts, labels, cv=5).mean())
 joblib.dump(model.fit(texts, labels), target)
@@ -71,7 +72,7 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
 
 
 def render(measured: dict[str, Any]) -> list[str]:
-    """The lines of the report."""
+    """Return the lines of the report."""
     seconds = measured["cpu_seconds"]
     lines = [
         "| command | CPU s | of the script | of the script that validates |",
@@ -89,7 +90,7 @@ def render(measured: dict[str, Any]) -> list[str]:
 
 
 def _write_messages(folder: Path) -> Path:
-    """4,000 messages as a CSV file: SMS spam, or without that corpus sentences of Python's documentation."""
+    """Write 4,000 messages as a CSV file: SMS spam, or sentences of Python's documentation."""
     try:
         documents = load("sms-spam").documents
     except CorpusNotFoundError:
@@ -104,7 +105,7 @@ def _write_messages(folder: Path) -> Path:
 
 
 def _commands(folder: Path, corpus: Path, turn: int) -> dict[str, tuple[list[str], Path]]:
-    """The commands by name, each with its home; a second run has the home of the first."""
+    """Return the commands by name, each with its home; a second run has the home of the first."""
     bayesift = [sys.executable, "-m", "bayesift"]
     commands: dict[str, tuple[list[str], Path]] = {}
     for label, more in (

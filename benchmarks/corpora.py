@@ -35,5 +35,5 @@ def reuters_and_newsgroups() -> list[str]:
 
 @cache
 def pydocs() -> list[str]:
-    """The texts of the corpus that needs no download."""
+    """Return the texts of the corpus that needs no download."""
     return load_pydocs().texts

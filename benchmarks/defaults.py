@@ -1,4 +1,6 @@
-"""`python -m benchmarks defaults`: what `TextClassifier()` gives on every corpus, beside tuned scikit-learn.
+"""Compare `TextClassifier()` with tuned scikit-learn on every corpus.
+
+Run with `python -m benchmarks defaults`.
 
 The peers read the same texts through `TfidfVectorizer()` and choose C out of six values by 3-fold
 cross-validation (`GridSearchCV`): logistic regression and a linear SVM. The probabilities of
@@ -82,7 +84,7 @@ class Outcome:
 
 
 def task_of(corpus: Corpus) -> Task:
-    """The task of a corpus with its own split, or with a third of it held out."""
+    """Return the task of a corpus with its own split, or with a third of it held out."""
     if "test" in corpus.splits:
         train, test = corpus.split("train"), corpus.split("test")
     else:
@@ -96,7 +98,7 @@ def task_of(corpus: Corpus) -> Task:
 
 
 def ours(task: Task) -> Outcome:
-    """The default classifier."""
+    """Fit the default classifier and return its outcome."""
     start = time.process_time()
     classifier = TextClassifier().fit(task.texts, task.y)
     seconds = time.process_time() - start
@@ -108,7 +110,7 @@ def ours(task: Task) -> Outcome:
 
 
 def tuned(model: Any, task: Task) -> Outcome:
-    """A peer with C by cross-validation.
+    """Fit a peer with C chosen by cross-validation and return its outcome.
 
     Each category against the rest where documents have several.
 
@@ -173,7 +175,7 @@ def _measures(task: Task, outcome: Outcome) -> dict[str, float | None]:
 
 
 def throughput(task: Task) -> dict[str, float]:
-    """CPU seconds to predict 25,000 long documents, after learning the classes of a corpus of such documents."""
+    """Return the CPU seconds for predicting 25,000 long documents with a fitted classifier."""
     texts = (task.test_texts * (N_LONG // len(task.test_texts) + 1))[:N_LONG]
     classifier = TextClassifier().fit(task.texts, task.y)
     vectorizer = TfidfVectorizer()
@@ -190,7 +192,7 @@ def throughput(task: Task) -> dict[str, float]:
 
 
 def tasks() -> Iterator[Task]:
-    """The tasks whose corpora are in the data directory."""
+    """Yield the tasks whose corpora are in the data directory."""
     for name in CORPORA:
         try:
             yield task_of(catalogue.load(name))
@@ -231,22 +233,33 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
 
 
 def render(measured: Mapping[str, Any]) -> list[str]:
-    """A row per corpus."""
+    """Return the lines of the report, with one row per corpus."""
     lines = [
-        "`TextClassifier()` against scikit-learn tuned by 3-fold cross-validation over six values of C; accuracy, or "
-        "micro F1 where documents have several categories; p of McNemar's test or of the sign test, and whether the "
-        "peer is significantly behind the default or ahead of it; the log loss "
-        "of logistic regression is that of C chosen by log loss; ECE of the most probable label in 15 bins; cost is "
-        "the CPU time of learning over that of the tuned logistic regression.",
+        (
+            "`TextClassifier()` against scikit-learn tuned by 3-fold cross-validation over six "
+            "values "
+            "of C; accuracy, or "
+            "micro F1 where documents have several categories; p of McNemar's test or of the sign "
+            "test, and whether the "
+            "peer is significantly behind the default or ahead of it; the log loss "
+            "of logistic regression is that of C chosen by log loss; ECE of the most probable "
+            "label "
+            "in 15 bins; cost is "
+            "the CPU time of learning over that of the tuned logistic regression."
+        ),
         "",
-        "| corpus | documents | classes | default | logistic (p) | svm (p) | log loss | of logistic | ECE | cost |",
+        (
+            "| corpus | documents | classes | default | logistic (p) | svm (p) | log loss | of "
+            "logistic | ECE | cost |"
+        ),
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for result in measured["results"]:
         m, p = result["measures"], result["p_values"]
         default, peer = m["default"], m["logistic"]
         lines.append(
-            f"| {result['corpus']} | {result['documents'][0]:,} / {result['documents'][1]:,} | {result['categories']} "
+            f"| {result['corpus']} | {result['documents'][0]:,} / {result['documents'][1]:,} | "
+            f"{result['categories']} "
             f"| {default['quality']:.4f} | {_with_p(default, peer, p['logistic'])} "
             f"| {_with_p(default, m['svm'], p['svm'])} "
             f"| {default['log_loss']:.4f} | {peer['log_loss']:.4f} | {default['ece']:.3f} "
@@ -258,8 +271,12 @@ def render(measured: Mapping[str, Any]) -> list[str]:
             ratio = seconds["default"] / seconds["logistic"]
             lines += [
                 "",
-                f"Prediction of {N_LONG:,} texts of {result['corpus']}: {seconds['default']:.1f} s, "
-                f"LogisticRegression {seconds['logistic']:.1f} s (ratio {ratio:.2f}).",
+                (
+                    f"Prediction of {N_LONG:,} texts of {result['corpus']}: "
+                    f"{seconds['default']:.1f} "
+                    f"s, "
+                    f"LogisticRegression {seconds['logistic']:.1f} s (ratio {ratio:.2f})."
+                ),
             ]
     return lines
 

@@ -1,10 +1,12 @@
-"""Duplicates: where the weights of `bayesift.screening.linkage` come from, how good they are, and how fast.
+"""Fit and measure the weights of `bayesift.screening.linkage`, and time the search.
 
     python -m benchmarks.duplicates weights     fit the weights on corrupted copies of half of the
-    records python -m benchmarks.duplicates measure     precision and recall on the other half, on
-    real exports and reviews python -m benchmarks.duplicates speed [N]   80,000 records: seconds and
-    memory python -m benchmarks.duplicates export DIR  the sets of `measure` as CSV, for
-    `benchmarks/duplicates_peers.py`
+                                                records
+    python -m benchmarks.duplicates measure     precision and recall on the other half, on real
+                                                exports and reviews
+    python -m benchmarks.duplicates speed [N]   80,000 records: seconds and memory
+    python -m benchmarks.duplicates export DIR  the sets of `measure` as CSV, for
+                                                `benchmarks/duplicates_peers.py`
 
 Copies are corrupted as programs and people do it: typing errors, titles without subtitles, names
 with initials, short lists of authors, abbreviated journals, abstracts cut or missing, years off by
@@ -41,10 +43,14 @@ DATA = Path(os.environ.get("BAYESIFT_DATA", "."))
 REVIEWS = ("Kitchenham_2010", "Nagtegaal_2019")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 JOURNALS = (
-    "Journal of Clinical Oncology", "The New England Journal of Medicine", "European Heart Journal", "Cephalalgia",
-    "British Journal of Anaesthesia", "The Journal of Pain", "Diabetes Care", "American Journal of Hypertension",
-    "Archives of Physical Medicine and Rehabilitation", "The Cochrane Database of Systematic Reviews", "PLoS ONE",
-    "Journal of the American Academy of Child and Adolescent Psychiatry", "BMJ", "JAMA", "Lancet", "Headache",
+    "Journal of Clinical Oncology", "The New England Journal of Medicine",
+    "European Heart Journal", "Cephalalgia",
+    "British Journal of Anaesthesia", "The Journal of Pain", "Diabetes Care",
+    "American Journal of Hypertension",
+    "Archives of Physical Medicine and Rehabilitation",
+    "The Cochrane Database of Systematic Reviews", "PLoS ONE",
+    "Journal of the American Academy of Child and Adolescent Psychiatry", "BMJ", "JAMA", "Lancet",
+    "Headache",
 )  # fmt: skip
 
 
@@ -57,7 +63,10 @@ class Labelled:
 
 
 def base_records() -> list[Reference]:
-    """Distinct publications: PubMed's and Lens's exports, and the reviews of Cohen et al. with made-up journals."""
+    """Return distinct publications of PubMed, Lens and the reviews of Cohen et al.
+
+    The reviews get invented journals.
+    """
     records = DATA / "records"
     found = list(
         read_references([records / "nbib" / "pubmed-set.nbib", records / "ris" / "baseline.ris"])
@@ -90,7 +99,7 @@ def _with_journal(row: dict[str, str], rng: random.Random) -> Reference:
 
 
 def corrupted(reference: Reference, rng: random.Random) -> Reference:
-    """A copy as another database, or a person, might have it."""
+    """Return a copy with the changes that another database or a person would make."""
     lost = {part for part, share in _LOST.items() if rng.random() < share}
     parts = {part: type(getattr(reference, part))() for part in lost if part != "year"}
     copy = replace(reference, id="", fields=(), **parts)
@@ -111,7 +120,8 @@ def corrupted(reference: Reference, rng: random.Random) -> Reference:
 
 
 _LOST = {
-    "doi": 0.45, "pmid": 0.6, "abstract": 0.3, "authors": 0.05, "year": 0.05, "journal": 0.1, "volume": 0.15,
+    "doi": 0.45, "pmid": 0.6, "abstract": 0.3, "authors": 0.05, "year": 0.05, "journal": 0.1,
+    "volume": 0.15,
     "pages": 0.2, "keywords": 0.5,
 }  # fmt: skip
 
@@ -272,7 +282,7 @@ def _half_new(reference: Reference, rng: random.Random) -> str:
 
 
 def made(half: int, *, seed: int = 0) -> Labelled:
-    """Copies and lookalikes of one half of the base records."""
+    """Return copies and similar records of one half of the base records."""
     rng = random.Random(seed)
     references: list[Reference] = []
     names: list[str] = []
@@ -292,7 +302,7 @@ def made(half: int, *, seed: int = 0) -> Labelled:
 
 
 def exports() -> Labelled:
-    """The records of `records/` in the exports of different programs.
+    """Return the records of `records/` in the exports of different programs.
 
     The publication is the DOI, else the title.
     """
@@ -318,7 +328,7 @@ def _readable(files: Sequence[Path]) -> Iterator[Reference]:
 
 
 def review(name: str) -> Labelled:
-    """A published review whose duplicates were marked by hand."""
+    """Return a published review whose duplicates were marked by hand."""
     with (DATA / "screening" / f"{name}.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     references = [
@@ -336,7 +346,7 @@ def review(name: str) -> Labelled:
 
 
 def sets() -> dict[str, Labelled]:
-    """What is measured on."""
+    """Return the labelled sets on which duplicates are measured, by name."""
     return {"corrupted copies, other half": made(1, seed=1), "exports": exports()} | {
         n: review(n) for n in REVIEWS
     }
@@ -367,7 +377,8 @@ def fit_weights() -> None:
     )
     model = LogisticRegression(C=10.0, max_iter=2000).fit(X, np.tile(truth, len(there)))
     print(
-        f"# {len(truth):,} pairs, {truth.sum():,} of them the same\nINTERCEPT = {model.intercept_[0]:.2f}\nWEIGHTS = {{"
+        f"# {len(truth):,} pairs, {truth.sum():,} of them the same\nINTERCEPT = "
+        f"{model.intercept_[0]:.2f}\nWEIGHTS = {{"
     )
     place = 0
     for field, weights in WEIGHTS.items():
@@ -378,7 +389,7 @@ def fit_weights() -> None:
 
 
 def measure() -> None:
-    """Print precision and recall of the pairs of each set, and how well probabilities are calibrated."""
+    """Print precision and recall of the pairs of each set, and the calibration of probabilities."""
     for name, data in sets().items():
         found = find_duplicates(data.references)
         print(
@@ -393,7 +404,10 @@ def quality(groups: Sequence[Sequence[int]], publications: Sequence[str]) -> str
     joined = [pair for group in groups for pair in combinations(group, 2)]
     right = sum(publications[i] == publications[j] for i, j in joined)
     wanted = sum(n * (n - 1) // 2 for n in Counter(publications).values())
-    return f"{wanted:,} pairs, recall {right / max(wanted, 1):.4f}, precision {right / max(len(joined), 1):.4f}"
+    return (
+        f"{wanted:,} pairs, recall {right / max(wanted, 1):.4f}, precision "
+        f"{right / max(len(joined), 1):.4f}"
+    )
 
 
 def _calibration(data: Labelled) -> None:
@@ -411,12 +425,13 @@ def _calibration(data: Labelled) -> None:
         some = (chances >= low) & (chances <= high)
         if some.any():
             print(
-                f"  said {chances[some].mean():.3f}, true {truth[some].mean():.3f} ({some.sum():,} pairs)"
+                f"  said {chances[some].mean():.3f}, true {truth[some].mean():.3f} "
+                f"({some.sum():,} pairs)"
             )
 
 
 def speed(n: int) -> None:
-    """Seconds and memory of the search for duplicates among n records, a fifth of them corrupted copies."""
+    """Print seconds and memory of the search among n records, a fifth of them corrupted copies."""
     rng, base = random.Random(0), base_records()
     pool = [word for reference in base for word in reference.title.split()]
     references: list[Reference] = []
@@ -439,7 +454,8 @@ def speed(n: int) -> None:
     wall, cpu = time.perf_counter() - started, time.process_time() - cpu
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(
-        f"{n:,} records, {found.n_removed:,} duplicates: {wall:.1f} s, CPU {cpu:.1f} s, peak {memory:.2f} GB"
+        f"{n:,} records, {found.n_removed:,} duplicates: {wall:.1f} s, CPU {cpu:.1f} s, peak "
+        f"{memory:.2f} GB"
     )
 
 
@@ -452,7 +468,8 @@ def export(folder: Path) -> None:
         ) as file:
             writer = csv.writer(file)
             writer.writerow(
-                ["ID", "publication", "ENTRYTYPE", "title", "author", "year", "journal", "volume", "number", "pages",
+                ["ID", "publication", "ENTRYTYPE", "title", "author", "year", "journal", "volume",
+                 "number", "pages",
                  "doi", "pmid", "abstract"]
             )  # fmt: skip
             for place, (r, publication) in enumerate(

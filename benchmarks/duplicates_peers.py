@@ -1,4 +1,6 @@
-"""bib-dedupe and ASReview on the sets of `benchmarks.duplicates export DIR`, in an environment of their own.
+"""Run bib-dedupe and ASReview on the sets of `benchmarks.duplicates export DIR`.
+
+Both run in an environment of their own.
 
 `pip install bib-dedupe asreview`, then `python benchmarks/duplicates_peers.py DIR`. Precision and
 recall are over pairs, as in `benchmarks.duplicates measure`. ASReview's `duplicated` marks rows and
@@ -33,7 +35,7 @@ def quality(groups: Iterable[Sequence[int]], rows: Rows) -> str:
 
 
 def bib_dedupe(rows: Rows) -> Iterable[Sequence[int]]:
-    """Groups by the four steps of its documentation."""
+    """Return the groups that bib-dedupe finds by the four steps of its documentation."""
     steps: Any = import_module("bib_dedupe.bib_dedupe")
     table = import_module("pandas").DataFrame(rows).drop(columns=["publication", "pmid"])
     options = {"verbosity_level": 0, "cpu": 1}
@@ -42,7 +44,10 @@ def bib_dedupe(rows: Rows) -> Iterable[Sequence[int]]:
 
 
 def asreview(rows: Rows) -> Iterable[Sequence[int]]:
-    """Groups by its rule: the same DOI, or the same letters and digits of title and abstract."""
+    """Return the groups by ASReview's rule: the same DOI, or the same title and abstract.
+
+    Title and abstract are compared by their letters and digits.
+    """
     parent = list(range(len(rows)))
 
     def root(place: int) -> int:

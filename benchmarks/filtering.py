@@ -1,4 +1,4 @@
-"""Adaptive filtering: what strategies retrieve from Reuters and OHSUMED, and how fast and small the filter is.
+"""Measure what filter strategies retrieve from Reuters and OHSUMED, their speed and their memory.
 
 The parameters are those of Chai, Ng & Chieu (2002); nothing is chosen on the streams.
 """
@@ -102,7 +102,7 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
 
 
 def render(measured: dict[str, Any]) -> list[str]:
-    """The lines of the report."""
+    """Return the lines of the report."""
     lines = [
         "| asked | got |",
         "|---|---|",
@@ -187,7 +187,7 @@ def _simulated(name: str, stream: Stream, say: Callable[[str], None]) -> dict[st
 
 
 def _speeds(stream: Stream, say: Callable[[str], None]) -> dict[str, Any]:
-    """Documents a CPU second that one profile of 300 terms scans, and milliseconds of a judgement."""
+    """Return documents per CPU second of a profile of 300 terms, and milliseconds per judgement."""
     many = sparse.vstack([stream.documents] * 10, format="csr")
     many.indptr, many.indices = many.indptr.astype(np.int64), many.indices.astype(np.int32)
     rates = {}
@@ -201,7 +201,7 @@ def _speeds(stream: Stream, say: Callable[[str], None]) -> dict[str, Any]:
 
 
 def _profile(stream: Stream, strategy: str) -> Profile:
-    """A profile of 300 terms: of a topic in the middle, with words that the test would leave out."""
+    """Return a profile of 300 terms for a topic of medium size, rare words included."""
     settings = ProfileSettings(strategy=Strategy.of(strategy), cut=0.5, max_terms=TERMS)
     profile = Profile("middle", settings)
     profile.learn_batch(stream.batch, stream.batch_labels.toarray()[:, len(stream.topics) // 2] > 0)

@@ -57,7 +57,7 @@ class Look:
 
 
 def looks_at_review(curve: ReviewCurve, tail: Mapping[float, float]) -> Iterator[Look]:
-    """The estimate after every ten records of a review that started from one relevant record."""
+    """Yield the estimate after every ten records of a review started from one relevant record."""
     decay, hits = RankDecay(curve.n_documents, tail_shares=tail), curve.hits
     for n in range(EVERY, curve.n_documents, EVERY):
         estimate = decay.estimate(hits[:n], found_before=1)
@@ -90,7 +90,7 @@ def reviews() -> list[str]:
 
 
 def streams() -> list[str]:
-    """Coverage of the intervals of filters, by topic, where the rule was chosen and where it is checked."""
+    """Return the coverage of filters' intervals on the documents of choice and of checking."""
     documents, lines = list(load_reuters(subset="labelled")), [_HEAD]
     for name, part in {
         "chosen on": documents[:N_CHOICE],
@@ -103,7 +103,7 @@ def streams() -> list[str]:
 
 
 def _filters(documents: Sequence[Document]) -> Filter:
-    """A filter for each of the commonest topics, as the page makes it from a query."""
+    """Return a filter for each of the most common topics, made from a query as the page does."""
     common = Counter(category for d in documents for category in d.categories).most_common(N_TOPICS)
     queries, engine = load_reuters_descriptions(), FilterEngine()
     for topic, _ in common:
@@ -139,7 +139,10 @@ def _followed(stream: Filter, documents: Sequence[Document]) -> dict[str, list[L
 def look_at_filter(
     reached: Sequence[Document], topic: str, judged: Mapping[str, object]
 ) -> Iterator[Look]:
-    """The forecast for the documents that a filter retrieved, if some of both kinds are judged and some are not."""
+    """Yield the forecast for the documents that a filter retrieved.
+
+    There is one only if documents of both kinds are judged and some are not judged.
+    """
     truth = np.array([topic in d.categories for d in reached])
     known = np.array([d.id in judged for d in reached])
     found, left = int((truth & known).sum()), int((truth & ~known).sum())
@@ -166,14 +169,17 @@ _HEAD = (
 
 
 def row(name: str, looks: Sequence[Look]) -> str:
-    """Of the looks: how many, the share shown, and of those what was said and what was so, on average."""
+    """Return a table row: the number of looks, the share shown, and the mean estimate and truth."""
     shown = [look for look in looks if look.shown]
     if not shown:
         return f"| {name} | {len(looks)} | 0% | | | | | |"
     told = [[k.holds, k.high - k.low, k.left, k.probability, k.reached] for k in shown]
     holds, width, left, said, was = np.mean(np.array(told, dtype=float), axis=0)
     share = len(shown) / len(looks)
-    return f"| {name} | {len(looks)} | {share:.0%} | {holds:.3f} | {width:.1f} | {left:.1f} | {said:.2f} | {was:.2f} |"
+    return (
+        f"| {name} | {len(looks)} | {share:.0%} | {holds:.3f} | {width:.1f} | {left:.1f} | "
+        f"{said:.2f} | {was:.2f} |"
+    )
 
 
 if __name__ == "__main__":

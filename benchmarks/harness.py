@@ -41,7 +41,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Ours against a peer: how many times faster it has to be if that is asked, and by which clock."""
+    """A comparison with a peer: the speed-up that is asked, if any, and the clock."""
 
     ours: str
     peer: str
@@ -111,7 +111,8 @@ def _run_on(
         outputs = {}
         for contender in benchmark.contenders:
             say(
-                f"{benchmark.name}: {dataset.name}: {contender.name}, {'warm-up' if turn < 0 else f'turn {turn + 1}'}"
+                f"{benchmark.name}: {dataset.name}: {contender.name}, "
+                f"{'warm-up' if turn < 0 else f'turn {turn + 1}'}"
             )
             timing, outputs[contender.name] = _time(contender, data)
             if turn >= 0:
@@ -149,7 +150,7 @@ def _compare(comparison: Comparison, timings: dict[str, Timing], *, judged: bool
 
 
 def machine() -> dict[str, Any]:
-    """What the numbers depend on."""
+    """Return the versions and the hardware that the numbers depend on."""
     packages = ("bayesift", "numba", "numpy", "scipy", "scikit-learn", "pyarrow", "PyStemmer")
     return {
         "cores": os.cpu_count(),

@@ -1,14 +1,17 @@
-"""Learning curves with and without word knowledge: `python -m benchmarks.learning_curves [choose | SEEDS]`.
+"""Draw learning curves with and without word knowledge.
+
+Run with `python -m benchmarks.learning_curves [choose | SEEDS]`.
 
 Reuters-21578, ModApte. For each of the ten largest categories a model learns from 1, 2, 4, ...
 positive examples and five times as many others (at least 50), drawn at random from the training
 documents; macro F1 over the ten on all 3,299 test documents, mean and standard error over ten
-seeds. Knowledge is what the corpus' own file of category descriptions says, a line a topic. The
+seeds. Knowledge is what the corpus' own file of category descriptions says, one line per topic. The
 same draws and the same rules decide with and without it:
 
     proportional  the documents with the highest scores, as many as the category's share of all
-    training documents 0.5           those more probable than not; the share of positive examples is
-    no forecast of that in the test
+                  training documents
+    0.5           those more probable than not; the share of positive examples is not a forecast of
+                  the share in the test
 
 Vectors are ltc over stems, stop words left out, with the document frequencies of all training texts
 (no labels used). The scales of the priors and the strengths of knowledge are those that `choose`
@@ -86,7 +89,7 @@ class Texts:
     def prior(
         self, category: int, kind: str, variance: float, strength: float, *, keywords: bool = False
     ) -> Any:
-        """The prior of a category, with what its description says, or as `keywords` its words, all alike."""
+        """Return the prior of a category from its description, or from equal `keywords`."""
         base = (
             GaussianPrior(variance=variance)
             if kind == "gaussian"
@@ -107,14 +110,14 @@ class Texts:
 
 
 def draw(labels: Array, size: int, seed: Sequence[int]) -> Array:
-    """The examples of one category: so many positive ones, five times as many others but at least 50."""
+    """Draw positive examples of one category and five times as many others, at least 50."""
     generator = np.random.default_rng(seed)
     others = generator.choice(np.flatnonzero(~labels), max(50, 5 * size), replace=False)
     return np.concatenate([generator.choice(np.flatnonzero(labels), size, replace=False), others])
 
 
 def f1(truth: Array, decided: Array) -> float:
-    """The F1 of one category."""
+    """Return the F1 of one category."""
     return float(2 * np.sum(truth & decided) / max(1, truth.sum() + decided.sum()))
 
 
@@ -245,7 +248,7 @@ def plot(measured: dict[str, Any], path: Path) -> None:
 
 
 def _layers(rows: list[dict[str, Any]]) -> list[Layer]:
-    """A line with its standard error for each prior, with and without descriptions."""
+    """Return a line with its standard error for each prior, with and without descriptions."""
     lines: list[Layer] = []
     bands: list[Layer] = []
     kinds = [(prior, name) for prior in ("gaussian", "laplace") for name in ("knowledge", "plain")]

@@ -18,7 +18,10 @@ _EVERY = 3  # category of matrices on which a peer would take minutes for all
 @cache
 @if_present
 def reuters() -> tuple[Any, Any]:
-    """Unit-length ltc vectors of the training documents of Reuters-21578 (ModApte), words in at least three of them."""
+    """Return unit-length ltc vectors of the training documents of Reuters-21578 (ModApte).
+
+    The vocabulary holds the words of at least three documents.
+    """
     train = load_reuters(subset="modapte").split("train")
     return TermVectorizer(weighting="ltc", min_df=3).fit_transform(train.texts), train.indicator
 
@@ -51,7 +54,10 @@ def pairs() -> tuple[Any, Any]:
 @cache
 @if_present
 def ohsumed() -> tuple[Any, Any]:
-    """Unit-length ltc vectors of the training documents of OHSUMED (23 categories), every third category."""
+    """Return unit-length ltc vectors of the training documents of OHSUMED and every third category.
+
+    OHSUMED has 23 categories.
+    """
     train = load_ohsumed().split("train")
     return TermVectorizer(weighting="ltc", min_df=3).fit_transform(train.texts), _some(
         train.indicator
@@ -61,6 +67,6 @@ def ohsumed() -> tuple[Any, Any]:
 @cache
 @if_present
 def rcv1_sample() -> tuple[Any, Any]:
-    """The vectors of the training documents of the sample of RCV1, every third topic."""
+    """Return the training vectors of the sample of RCV1 and every third topic."""
     train = load_rcv1(folder="rcv1-sample").split("train")
     return sparse.csr_array(train.vectors), _some(train.indicator)

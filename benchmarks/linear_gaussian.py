@@ -1,4 +1,4 @@
-"""Gaussian logistic regression, one model a category, against scikit-learn's liblinear and lbfgs."""
+"""Gaussian logistic regression, one model per category, against liblinear and lbfgs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ _TOLERANCE = 2e-3
 @cache
 @if_present
 def newsgroups() -> Data:
-    """Unit-length ltc vectors of the training documents of 20 Newsgroups (by date), words in at least three of them."""
+    """Return unit-length ltc vectors of the training documents of 20 Newsgroups (by date).
+
+    The vocabulary holds the words of at least three documents.
+    """
     train = load_newsgroups().split("train")
     return TermVectorizer(weighting="ltc", min_df=3).fit_transform(train.texts), train.indicator
 
@@ -84,7 +87,8 @@ def _race(
 ) -> Benchmark:
     return Benchmark(
         name=name,
-        objective="logistic regression with a Gaussian prior (variance 10), total relative gap <= 1e-6",
+        objective="logistic regression with a Gaussian prior (variance 10), total relative gap <= "
+        "1e-6",
         datasets=[dataset],
         contenders=[
             Contender("bayesift", _ours),
@@ -114,7 +118,7 @@ BENCHMARK_NEWSGROUPS = _race(
 
 
 def _five_times_rcv1() -> Data:
-    """Categories 2 and 30 of the synthetic corpus of the shape of RCV1, five times as many documents."""
+    """Return categories 2 and 30 of the synthetic RCV1 with five times as many documents."""
     X, Y = corpus(5)
     return X, sparse.csr_array(Y[:, [2, 30]])
 

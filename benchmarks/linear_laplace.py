@@ -27,7 +27,8 @@ Data = tuple[Any, Any]
 Fit = tuple[Array, Array]
 
 RATE, GAP = 0.1, 1e-6
-TOLERANCE = 7e-3  # of the optimality conditions, relative to lambda: total gap below 1e-6 on most data sets here
+# of the optimality conditions, relative to lambda: the total gap is below 1e-6 on most data sets
+TOLERANCE = 7e-3
 _SUBSET = 10  # of the categories, for peers that take minutes for all
 
 
@@ -80,7 +81,7 @@ def skglm(data: Data) -> Fit:
 
 
 def celer(data: Data) -> Fit:
-    """It fits no intercept: a column of ones, which it penalises, stands in.
+    """Fit celer, with a penalised column of ones because it fits no intercept.
 
     This tolerance brings it to our gap.
     """
@@ -101,7 +102,7 @@ _PENALISED = ("liblinear", "celer")
 
 @cache
 def _best(load: Callable[[], Data], *, penalised: bool) -> float:
-    """The least objective, by a fit of ours to a far smaller tolerance."""
+    """Return the lowest objective, from a fit to a far smaller tolerance."""
     X, Y = load()
     if not penalised:
         return objective(X, Y, *fit((X, Y), tol=1e-6))
@@ -129,7 +130,7 @@ def check_gap(load: Callable[[], Any], largest: float = GAP) -> Callable[[dict[s
 
 
 def _some() -> Data | None:
-    """The largest categories, from which every fourth."""
+    """Return every fourth of the largest categories."""
     data = reuters()
     if data is None:
         return None
@@ -139,7 +140,7 @@ def _some() -> Data | None:
 
 
 def _against(name: str, dataset: Dataset) -> Benchmark:
-    """A race with a peer that need not be installed."""
+    """Return a race with a peer that need not be installed."""
     there = importlib.util.find_spec(name) is not None
     return Benchmark(
         name=f"linear_laplace_{name}",
@@ -156,7 +157,8 @@ def _against(name: str, dataset: Dataset) -> Benchmark:
 _ALL = Dataset("Reuters-21578 ModApte, ltc, 90 categories", reuters)
 BENCHMARK = Benchmark(
     name="linear_laplace",
-    objective="logistic regression with a Laplace prior (lambda 0.1), total relative gap of the objective at most 1e-6",
+    objective="logistic regression with a Laplace prior (lambda 0.1), total relative gap of the "
+    "objective at most 1e-6",
     datasets=[_ALL],
     contenders=[
         Contender("bayesift", fit),
@@ -177,7 +179,7 @@ BENCHMARK_CELER = _against(
 
 
 def _on(name: str, dataset: Dataset, tol: float = TOLERANCE) -> Benchmark:
-    """The same race on another matrix; nothing of the solver was chosen on it alone."""
+    """Return the same race on another matrix; no setting of the solver was chosen on it alone."""
     return Benchmark(
         name=f"linear_laplace_{name}",
         objective=BENCHMARK.objective,

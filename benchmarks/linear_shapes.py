@@ -1,4 +1,4 @@
-"""Time against gap on synthetic matrices of the published shapes real-sim, rcv1.binary and news20.binary.
+"""Time against gap on matrices of the shapes of real-sim, rcv1.binary, news20.binary.
 
 One category that holds half of the documents, no intercept, so that all solvers minimise the same
 objective: the sum of log(1 + exp(-y f)) plus |w|_1 (Laplace) or |w|^2 / 2 (Gaussian). Every solver
@@ -51,7 +51,8 @@ for tolerance in json.loads(sys.argv[2]):
     start = time.process_time()
     path = numpy.geomspace(numpy.abs(X.T @ (y - 0.5)).max(), 1.0, 10) / len(y)
     state = adelie.grpnet(
-        adelie.matrix.sparse(X), adelie.glm.binomial(y), alpha=1, lmda_path=path, intercept=False, early_exit=False,
+        adelie.matrix.sparse(X), adelie.glm.binomial(y), alpha=1, lmda_path=path, intercept=False,
+        early_exit=False,
         tol=tolerance, irls_tol=tolerance, progress_bar=False, adev_tol=1.0,
     )
     seconds = time.process_time() - start
@@ -62,7 +63,10 @@ for tolerance in json.loads(sys.argv[2]):
 
 
 def labelled(shape: str) -> tuple[Any, Array]:
-    """The matrix of a shape, and labels by sparse planted weights with noise: the half with the higher scores."""
+    """Return a matrix of a shape, and labels by sparse planted weights with noise.
+
+    The positive half has the higher scores.
+    """
     n, terms, length = SHAPES[shape]
     X, generator = vectors(n, terms, length), np.random.default_rng(1)
     weights = np.zeros(terms)
@@ -73,7 +77,7 @@ def labelled(shape: str) -> tuple[Any, Array]:
 
 
 def objective(X: Any, y: Array, weights: Array, prior: str) -> float:
-    """What all solvers minimise."""
+    """Return the objective that all solvers minimise."""
     cost = np.abs(weights).sum() if prior == "laplace" else 0.5 * weights @ weights
     return float(np.logaddexp(0.0, -(2.0 * y - 1.0) * (X @ weights)).sum() + cost)
 
@@ -172,18 +176,21 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
 
 
 def seconds_at(points: list[tuple[float, float]], gap: float) -> float | None:
-    """The least time of a run that reached the gap."""
+    """Return the least time of a run that reached the gap."""
     return min((seconds for seconds, left in points if left <= gap), default=None)
 
 
 def render(measured: dict[str, Any]) -> list[str]:
-    """The rows of the report."""
+    """Return the rows of the report."""
     lines = [
         *" ".join((__doc__ or "").split("\n\n")[1].split()).split("\n"),
         "",
         "![Time against gap](pictures/linear-gap.svg)",
         "",
-        "CPU seconds of the quickest run with a gap of at most 1e-3, 1e-5 and 1e-7 (-: none of its runs):",
+        (
+            "CPU seconds of the quickest run with a gap of at most 1e-3, 1e-5 and 1e-7 (-: none of "
+            "its runs):"
+        ),
         "",
         "| shape, prior | solver | 1e-3 | 1e-5 | 1e-7 |",
         "|---|---|---|---|---|",
@@ -208,7 +215,7 @@ def _ticks(least: float, most: float) -> tuple[float, ...]:
 
 
 def draw(curves: dict[str, dict[str, list[tuple[float, float]]]]) -> Figure:
-    """A panel for each shape (across) and prior (down)."""
+    """Draw a panel for each shape (across) and prior (down)."""
     panels, width, height = [], 300, 240
     for place, (problem, by_solver) in enumerate(curves.items()):
         down, right = divmod(place, len(SHAPES))

@@ -1,4 +1,4 @@
-"""Linear support vector machines with the squared hinge, one a category, against liblinear's dual solver."""
+"""Support vector machines with the squared hinge, one per category, against liblinear."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def _check(load: Any, results: dict[str, Weights]) -> None:
 def _race(name: str, dataset: Dataset) -> Benchmark:
     return Benchmark(
         name=name,
-        objective="support vector machines with the squared hinge (C = 1), total relative gap <= 1e-7",
+        objective="support vector machines with the squared hinge (C = 1), total relative gap <= "
+        "1e-7",
         datasets=[dataset],
         contenders=[Contender("bayesift", _ours), Contender("liblinear, dual", _peer)],
         comparisons=[Comparison("bayesift", "liblinear, dual")],

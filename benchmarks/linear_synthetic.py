@@ -1,4 +1,7 @@
-"""A synthetic corpus of the shape of RCV1: Laplace logistic regression against liblinear, and time against size."""
+"""Laplace logistic regression on a synthetic corpus of the shape of RCV1.
+
+It is compared with liblinear, and time is measured against size.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ PLOT = Path(__file__).parent.parent / "out" / "benchmarks" / "linear_scaling.svg
 
 @cache
 def corpus(factor: int = 1) -> tuple[Any, Any]:
-    """Unit rows of about 76 terms drawn by Zipf's law, log TF x IDF like values.
+    """Return unit rows of about 76 terms drawn by Zipf's law with values like log TF x IDF.
 
     Labels by sparse planted weights.
 
@@ -39,7 +42,7 @@ def corpus(factor: int = 1) -> tuple[Any, Any]:
 
 
 def vectors(n: int, terms: int, length: int) -> Any:
-    """Unit rows of `length` words drawn by Zipf's law, log TF x IDF."""
+    """Return unit rows of `length` words drawn by Zipf's law, log TF x IDF."""
     generator = np.random.default_rng(0)
     probability = 1.0 / np.arange(3, terms + 3)
     draws = generator.choice(terms, size=(n, length), p=probability / probability.sum())
@@ -71,20 +74,21 @@ def _labels(X: Any, categories: int = CATEGORIES) -> Any:
 
 
 def whole() -> tuple[Any, Any]:
-    """The shape of all of RCV1: 804,414 documents, 103 categories."""
+    """Return a corpus of the shape of all of RCV1: 804,414 documents, 103 categories."""
     X = vectors(804_414, TERMS, LENGTH)
     return X, _labels(X, 103)
 
 
 def raced() -> tuple[Any, Any]:
-    """The shape of RCV1 itself, every tenth category."""
+    """Return a corpus of the shape of RCV1 itself with every tenth category."""
     X, Y = corpus()
     return X, sparse.csr_array(Y[:, ::10][:, :RACED])
 
 
 BENCHMARK = Benchmark(
     name="linear_laplace_rcv1",
-    objective="logistic regression with a Laplace prior (lambda 0.1), total relative gap of the objective at most 1e-6",
+    objective="logistic regression with a Laplace prior (lambda 0.1), total relative gap of the "
+    "objective at most 1e-6",
     datasets=[
         Dataset(f"shape of RCV1 (23,149 x 47,236), every tenth of {CATEGORIES} categories", raced)
     ],
@@ -159,10 +163,17 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
 
 
 def render(measured: dict[str, Any]) -> list[str]:
-    """The rows of the report."""
+    """Return the rows of the report."""
     lines = [
-        f"Laplace logistic regression, {SCALED} categories of the synthetic corpus of the shape of RCV1, lambda {RATE}",
-        f"for each {DOCUMENTS:,} documents (a constant penalty per document): time grows as entries to the power",
+        (
+            f"Laplace logistic regression, {SCALED} categories of the synthetic corpus of the "
+            f"shape "
+            f"of RCV1, lambda {RATE}"
+        ),
+        (
+            f"for each {DOCUMENTS:,} documents (a constant penalty per document): time grows as "
+            f"entries to the power"
+        ),
         f"{measured['slope']:.2f} (plot: out/benchmarks/{PLOT.name}).",
         "",
         "| documents | entries | CPU s |",

@@ -49,9 +49,13 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
 
 
 def render(measured: dict[str, Any]) -> list[str]:
-    """The rows of the report."""
+    """Return the rows of the report."""
     lines = [
-        "Logistic regression on a synthetic corpus of the shape of all of RCV1, 804,414 x 47,236, one thread.",
+        (
+            "Logistic regression on a synthetic corpus of the shape of all of RCV1, 804,414 x "
+            "47,236, "
+            "one thread."
+        ),
         "Memory in MB.",
         "",
         "| model | CPU s | converged | matrix | held before | peak | peak / matrix |",
@@ -60,7 +64,8 @@ def render(measured: dict[str, Any]) -> list[str]:
     for name, row in measured["found"].items():
         share = row["peak"] / row["matrix"]
         lines.append(
-            f"| {name} | {row['seconds']:.1f} | {row['converged']} | {row['matrix']:,.0f} | {row['before']:,.0f} "
+            f"| {name} | {row['seconds']:.1f} | {row['converged']} | {row['matrix']:,.0f} | "
+            f"{row['before']:,.0f} "
             f"| {row['peak']:,.0f} | {share:.2f} |"
         )
     return lines

@@ -19,7 +19,7 @@ from benchmarks.harness import Benchmark, Comparison, Contender, Dataset
 @cache
 @if_present
 def newsgroups() -> tuple[Any, Any]:
-    """Counts and labels of the training articles of 20 Newsgroups."""
+    """Return counts and labels of the training articles of 20 Newsgroups."""
     train = load_newsgroups().split("train")
     return TermVectorizer().fit_transform(train.texts), np.array(train.labels)
 
@@ -27,13 +27,13 @@ def newsgroups() -> tuple[Any, Any]:
 @cache
 @if_present
 def reuters() -> tuple[Any, Any]:
-    """Counts and the indicator of the 90 categories of Reuters' training stories (ModApte)."""
+    """Return counts and the indicator of 90 categories of Reuters' training stories (ModApte)."""
     train = load_reuters(subset="modapte").split("train")
     return TermVectorizer().fit_transform(train.texts), train.indicator
 
 
 def _peer(data: tuple[Any, Any]) -> Any:
-    """What scikit-learn offers: the classifier itself for labels, one a category for an indicator."""
+    """Return scikit-learn's classifier for labels, or one per category for an indicator."""
     X, y = data
     return (MultinomialNB() if y.ndim == 1 else OneVsRestClassifier(MultinomialNB())).fit(X, y), X[
         :500

@@ -1,4 +1,4 @@
-"""The Bayesian online perceptron: its recursion against plain NumPy, and a stream against river and Vowpal Wabbit."""
+"""The Bayesian online perceptron against plain NumPy, river and Vowpal Wabbit."""
 
 from __future__ import annotations
 
@@ -27,14 +27,20 @@ _BEST_RIVER = "river, logistic, rate 16"  # of 0.1, 1, 4 and 16, by the F1 that 
 @cache
 @if_present
 def reuters() -> tuple[Any, Any]:
-    """Unit-length ltc vectors of Porter stems, training documents of Reuters-21578 (ModApte), and their indicator."""
+    """Return unit-length ltc vectors of Porter stems and the indicator of Reuters-21578 (ModApte).
+
+    The rows are the training documents.
+    """
     train = load_reuters(subset="modapte").split("train")
     vectorizer = TermVectorizer(weighting="ltc", stop_words="english", stemmer="porter")
     return vectorizer.fit_transform(train.texts), train.indicator.toarray()
 
 
 def _with_terms(n_documents: int, categories: slice) -> tuple[Any, Any, Any] | None:
-    """The first documents, some categories by size, at most 300 terms each by the likelihood ratio."""
+    """Return the first documents, some categories by size, and at most 300 terms of each.
+
+    Terms are chosen by the likelihood ratio.
+    """
     data = reuters()
     if data is None:
         return None
@@ -201,7 +207,8 @@ BENCHMARK = Benchmark(
 )
 BENCHMARK_STREAM = Benchmark(
     name="online_stream",
-    objective="one pass over 9,603 documents, all terms, 10 categories, each decided before its label is learned",
+    objective="one pass over 9,603 documents, all terms, 10 categories, each decided before its "
+    "label is learned",
     datasets=[Dataset("Reuters-21578 ModApte, ltc", stream)],
     contenders=[
         Contender(

@@ -1,4 +1,6 @@
-"""`python -m benchmarks.online_common_rare`: Bayesian for common categories, margins for rare ones, beside both parts.
+"""Combine a Bayesian model of common categories with margins for rare ones.
+
+Run with `python -m benchmarks.online_common_rare`; both parts are measured alone as well.
 
 Reuters-21578, ModApte, all words, ltc. The perceptron learns in one epoch, with variances only and
 priors scaled by likelihood ratios (counted again in every fold); the linear SVM takes them as they
@@ -21,7 +23,7 @@ from papers.online import Reuters, data_of
 
 
 def parts() -> tuple[Any, Any]:
-    """The classifiers of common and of rare categories, not fitted."""
+    """Return the unfitted classifiers of common and of rare categories."""
     perceptron = OnlinePerceptron(
         covariance="diagonal", n_epochs=1, shuffle=False, prior_variance=4.0
     )

@@ -1,4 +1,4 @@
-"""Online Gaussian process: against the same recursion in NumPy, and against scikit-learn's batch classifier."""
+"""The online Gaussian process against NumPy and against scikit-learn's batch classifier."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _covariances(x: Array, rows: Array) -> Array:
 
 
 def _numpy(data: Data) -> Array:
-    """The same updates, a document at a time, by vectorised NumPy."""
+    """Run the same updates one document at a time in vectorised NumPy."""
     X, Y, X_test, _, feature_mask = data
     columns = []
     for c in range(Y.shape[1]):
@@ -136,7 +136,8 @@ def _check_accuracy(results: dict[str, Any]) -> None:
 
 BENCHMARK = Benchmark(
     name="online-gp",
-    objective="an RBF process of each of four categories of Reuters, one pass over 3,000 documents, test probabilities",
+    objective="an RBF process of each of four categories of Reuters, one pass over 3,000 "
+    "documents, test probabilities",
     datasets=[
         Dataset("3,000 Reuters documents, at most 300 terms", lambda: _reuters(3000, CATEGORIES))
     ],
@@ -151,7 +152,8 @@ BENCHMARK = Benchmark(
 
 BENCHMARK_BATCH = Benchmark(
     name="online-gp-batch",
-    objective="probabilities of a category of Reuters from 1,500 documents, F1 no worse than the batch classifier's",
+    objective="probabilities of a category of Reuters from 1,500 documents, F1 no worse than the "
+    "batch classifier's",
     datasets=[Dataset("1,500 Reuters documents, earn", lambda: _reuters(1500, BATCH))],
     contenders=[
         Contender("bayesift", lambda data: _ours(data, n_epochs=3)),

@@ -1,4 +1,6 @@
-"""`python -m benchmarks.online_peers [STREAM ...]`: river and Vowpal Wabbit on the streams, at several rates.
+"""Run river and Vowpal Wabbit on the streams, at several learning rates.
+
+Run with `python -m benchmarks.online_peers [STREAM ...]`.
 
 One model for each category, predicted before it learns. SGD and FTRL-proximal run as compiled
 copies of river's updates, which are first compared with river itself on 1,000 documents; Vowpal
@@ -65,7 +67,10 @@ def _ftrl(
     l2: float,
     out: Array,
 ) -> None:
-    """River's FTRLProximal with beta 1 and l1 0: a weight is renewed when its term comes, before it is learned."""
+    """Run river's FTRLProximal with beta 1 and l1 0.
+
+    A weight is renewed when its term occurs, before the document is learned.
+    """
     size = indices.max() + 1
     weights, sums, squares, intercept = np.zeros(size), np.zeros(size), np.zeros(size), 0.0
     for i in range(len(labels)):
@@ -131,7 +136,7 @@ def vowpal_wabbit(documents: Stream, rate: float) -> Array:
 
 
 def write_cache(documents: Stream, folder: Path) -> Path:
-    """Vowpal Wabbit's cache of a stream: one label of 1 and -1, or the numbers of the categories."""
+    """Write Vowpal Wabbit's cache of a stream, with one label of 1 or -1 or category numbers."""
     from vowpalwabbit import Workspace
 
     several, data, cache = documents.Y.shape[1] > 1, folder / "stream.txt", folder / "stream.cache"
@@ -147,7 +152,7 @@ def write_cache(documents: Stream, folder: Path) -> Path:
 
 
 def vowpal_wabbit_from_cache(documents: Stream, cache: Path) -> None:
-    """One pass of Vowpal Wabbit, all categories together, over the cache that `write_cache` wrote."""
+    """Run one pass of Vowpal Wabbit over the cache of `write_cache`, all categories together."""
     from vowpalwabbit import Workspace
 
     # Without --data nothing is read; with it, the cache is read instead.
@@ -179,7 +184,10 @@ def check_copies(documents: Stream) -> None:
 
 
 def main(names: list[str]) -> None:
-    """Print log loss, F1, calibration error and thousands of updates a second of every peer and rate."""
+    """Print log loss, F1, calibration error and speed of every peer and learning rate.
+
+    Speed is in thousands of updates per second.
+    """
     checked = False
     for name in names or STREAMS:
         documents = stream(name)

@@ -1,4 +1,6 @@
-"""`python -m benchmarks.online_sparse [STREAM ...]`: the Laplace mode online, after 1, 3, 10 and 30 passes.
+"""The Laplace mode learned online, after 1, 3, 10 and 30 passes.
+
+Run with `python -m benchmarks.online_sparse [STREAM ...]`.
 
 The first 70% of a stream are learned by `SparseBayesClassifier.fit` and, in their order, by its
 `partial_fit`; log loss on the other documents, weights that are not 0, and how far the objective is
@@ -29,7 +31,7 @@ def objective(model: Any, X: Any, Y: Array, gamma: float) -> float:
 
 
 def print_passes(documents: Stream, gamma: float) -> None:
-    """A row for the batch mode, and one for each number of passes."""
+    """Print a row for the batch mode, and one for each number of passes."""
     first = int(0.7 * len(documents.Y))
     X, Y, rest, truth = (
         documents.X[:first],

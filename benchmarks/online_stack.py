@@ -1,4 +1,6 @@
-"""`python -m benchmarks.online_stack [--curves FILE | --race | --batch] [STREAM ...]`: one pass of the online stack.
+"""One pass of the online stack over streams.
+
+Run with `python -m benchmarks.online_stack [--curves FILE | --race | --batch] [STREAM ...]`.
 
 Every document is predicted before its labels are learned, with all settings at their defaults: the
 stack on the vectors that the peers get, the stack with its own running idf on log-tf vectors, and
@@ -49,7 +51,7 @@ def stack(documents: Stream) -> Array:
 
 
 def stack_with_running_idf(documents: Stream) -> Array:
-    """The same on term frequencies, without a corpus beforehand."""
+    """Run the stack on term frequencies, without a corpus beforehand."""
     stop_words = None if documents.name == "TREC questions" else "english"
     vectorizer = TermVectorizer(weighting="log-tf", stop_words=stop_words, stemmer="porter")
     assert documents.texts is not None
@@ -71,14 +73,14 @@ def perceptron(documents: Stream) -> Array:
 
 
 def _positive(model: Any, X: Any, Y: Array) -> Array:
-    """The probabilities of the columns of Y; one column is learned as two classes."""
+    """Return the probabilities of the columns of Y; one column is learned as two classes."""
     if Y.shape[1] > 1:
         return np.asarray(model.progressive_proba(X, Y))
     return np.asarray(model.progressive_proba(X, Y[:, 0].astype(int), classes=[0, 1])[:, [1]])
 
 
 def draw_curves(path: Path) -> None:
-    """The mean log loss of all documents so far, by their number."""
+    """Draw the mean log loss of all documents so far against their number."""
     learners: dict[str, Callable[[Stream], Array]] = {
         "online stack": stack,
         "perceptron, moving priors": perceptron,
@@ -122,7 +124,10 @@ def _plain(X: Any, labels: Array) -> OnlinePerceptron:
 
 
 def race(documents: Stream) -> dict[str, float]:
-    """Updates (documents x categories) a CPU second, median of three interleaved runs: ours, river's and VW's."""
+    """Return updates per CPU second of the stack, river and Vowpal Wabbit.
+
+    An update is a document and a category; rates are medians of three interleaved runs.
+    """
     from river import optim
 
     few = Stream(documents.name, documents.X[:RIVER_DOCUMENTS], documents.Y[:RIVER_DOCUMENTS], None)
@@ -152,7 +157,8 @@ def race(documents: Stream) -> dict[str, float]:
 def print_races(names: Sequence[str]) -> None:
     """Print the speeds of all learners as a table."""
     print(
-        "| stream | online stack | plain perceptron | river SGD | VW, cache | stack / river | stack / VW |"
+        "| stream | online stack | plain perceptron | river SGD | VW, cache | stack / river | "
+        "stack / VW |"
     )
     print("|---|---|---|---|---|---|---|")
     for name in names:
@@ -166,7 +172,10 @@ def print_races(names: Sequence[str]) -> None:
 
 
 def print_batch(names: Sequence[str]) -> None:
-    """Micro F1 on the test documents of the leaderboards: one pass of the stack, and the tuned LogisticRegression."""
+    """Print micro F1 on the leaderboards' test documents after one pass and of LogisticRegression.
+
+    LogisticRegression is tuned.
+    """
     print("| corpus | online stack | LogisticRegression, tuned |\n|---|---|---|")
     for name in names:
         measured = [
@@ -207,7 +216,8 @@ def main() -> None:
         print_races(given.streams or STREAMS)
         return
     print(
-        "| stream | learner | log loss | micro F1 | ECE, second half | updates/ms |\n|---|---|---|---|---|---|"
+        "| stream | learner | log loss | micro F1 | ECE, second half | updates/ms |\n"
+        "|---|---|---|---|---|---|"
     )
     for name in given.streams or STREAMS:
         documents = stream(name)

@@ -1,4 +1,4 @@
-"""Streams of labelled documents in the order in which they are learned, and measures of progressive predictions."""
+"""Streams of labelled documents in learning order, and measures of progressive predictions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SEED = 0
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """Unit-length vectors (ltc of Porter stems), a column of labels for each binary decision, and the texts if any."""
+    """Unit-length ltc vectors of Porter stems, a label column per decision, and texts if any."""
 
     name: str
     X: Any
@@ -87,12 +87,12 @@ def _shuffled_stream(name: str, corpus: Corpus, **options: Any) -> Stream:
 @cache
 @if_present
 def stream(name: str) -> Stream:
-    """A stream by its name, one of `STREAMS`; None if its corpus is not in the data directory."""
+    """Return a stream of `STREAMS` by name, or None if its corpus is not in the data directory."""
     return _MAKERS[name]()
 
 
 def log_loss(Y: Array, probabilities: Array) -> float:
-    """The mean log loss of all decisions."""
+    """Return the mean log loss of all decisions."""
     clipped = np.clip(probabilities, 1e-15, 1 - 1e-15)
     return float(-np.mean(np.where(Y > 0, np.log(clipped), np.log1p(-clipped))))
 
@@ -121,4 +121,7 @@ def line_of(name: str, title: str, Y: Array, probabilities: Array, seconds: floa
         micro_f1(Y, probabilities),
         late_calibration_error(Y, probabilities),
     )
-    return f"| {name} | {title} | {loss:.4f} | {f1:.2f} | {error:.4f} | {Y.size / seconds / 1000:,.0f} |"
+    return (
+        f"| {name} | {title} | {loss:.4f} | {f1:.2f} | {error:.4f} | "
+        f"{Y.size / seconds / 1000:,.0f} |"
+    )

@@ -1,4 +1,8 @@
-"""`python -m benchmarks.online_svm [stream | feedback]`: the comparisons that the online paper leaves for later.
+"""Compare exact incremental support vector machines with Bayesian online classifiers.
+
+The online paper leaves this comparison for later. Run with
+`python -m benchmarks.online_svm [stream
+| feedback]`.
 
 stream: an exact incremental SVM (Cauwenberghs & Poggio 2001) and Bayesian online classifiers on the
 first documents of a stream; every document is decided before it is learned. feedback: a reader
@@ -56,7 +60,7 @@ class IncrementalSVM:
         return int(np.count_nonzero(self.alpha))
 
     def scores(self, documents: Array) -> Array:
-        """The decision function."""
+        """Return the decision function."""
         used = np.flatnonzero(self.alpha)
         scores: Array = self.kernel[np.ix_(documents, used)] @ (self.alpha * self.labels)[used]
         return scores
@@ -126,7 +130,7 @@ class IncrementalSVM:
 def _first(
     distances: Array, speeds: Array, documents: Array, target: int
 ) -> list[tuple[float, int, int]]:
-    """The first of some documents that arrives, as (step, document, set)."""
+    """Return the first of some documents that arrives, as (step, document, set)."""
     coming = np.flatnonzero(speeds > _LEAST)
     if not len(coming):
         return []
@@ -166,7 +170,8 @@ def print_stream(name: str = "Reuters, 10") -> None:
         start = time.process_time()
         probabilities, kept = learner(short)
         print(
-            f"| {title} | {micro_f1(Y, probabilities):.2f} | {kept:,} | {time.process_time() - start:.1f} |",
+            f"| {title} | {micro_f1(Y, probabilities):.2f} | {kept:,} | "
+            f"{time.process_time() - start:.1f} |",
             flush=True,
         )
 
@@ -179,7 +184,10 @@ def _progressive(part: Stream, **settings: Any) -> Array:
 
 
 def _svm_decisions(part: Stream) -> tuple[Array, int]:
-    """1 where the decision function is above 0 before the document is learned, and the documents kept."""
+    """Return decisions made before each document is learned, and the number of documents kept.
+
+    A decision is 1 where the decision function is above 0.
+    """
     kernel, decided, kept = kernel_of(part.X), np.zeros(part.Y.shape), 0
     for c, labels in enumerate(2.0 * part.Y.T - 1.0):
         machine = IncrementalSVM(kernel, labels)
@@ -256,7 +264,7 @@ FEEDBACK: dict[str, Callable[[Any], Any]] = {
 
 
 def feedback(make: Callable[[Any], Any], X: Any, labels: Array, start: int) -> Array:
-    """The share of the relevant documents found after each group.
+    """Return the share of the relevant documents found after each group.
 
     The first are the ten nearest to document `start`.
     """
@@ -280,7 +288,8 @@ def print_feedback() -> None:
     X, Y = sparse.csr_array(documents.X), documents.Y
     topics = [c for c in range(Y.shape[1]) if RARE[0] <= Y[:, c].sum() <= RARE[1]]
     print(
-        f"{len(topics)} topics of Reuters-21578 with {RARE[0]} to {RARE[1]} of {len(Y):,} documents, groups of {GROUP}"
+        f"{len(topics)} topics of Reuters-21578 with {RARE[0]} to {RARE[1]} of {len(Y):,} "
+        f"documents, groups of {GROUP}"
     )
     print("| learner | 1 group | 2 groups | 5 groups | 10 groups |\n|---|---|---|---|---|")
     generator = np.random.default_rng(0)

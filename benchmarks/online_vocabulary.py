@@ -1,4 +1,6 @@
-"""`python -m benchmarks.online_vocabulary [--test]`: one pass over whole vocabularies beside 300 terms a category.
+"""One pass over whole vocabularies against 300 terms per category.
+
+Run with `python -m benchmarks.online_vocabulary [--test]`.
 
 Reuters-21578, ModApte, 90 categories, ltc, documents in the order of the corpus. The paper's full
 covariance uses at most 300 terms a category; diagonal and low-rank covariances use all terms, whose
@@ -50,7 +52,7 @@ class System:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Log evidence of the new documents, micro and macro F1 by rule, updates a second of one category."""
+    """Log evidence of the new documents, F1 by rule, and updates per second of one category."""
 
     evidence: float
     f1: dict[str, tuple[float, float]]

@@ -1,4 +1,4 @@
-"""Probit models with a Laplace prior in the paper's setting: the time of ten fits, and how near EM comes to the mode.
+"""Probit models with a Laplace prior in the paper's setting: time, and how near EM is to the mode.
 
 Eyheramendy et al.: the ten largest categories of Reuters (7,770 labelled training documents), log
 TF, 300 terms a category by Pearson's correlation, gamma = 10. Coordinate descent has to meet the
@@ -26,7 +26,7 @@ GAMMA, VIOLATION, NATS, SECONDS = 10.0, 1e-3, 0.02, 2.0
 @cache
 @if_present
 def paper() -> dict[str, Any]:
-    """The paper's training documents, labels and terms."""
+    """Return the paper's training documents, labels and terms."""
     vectors = vectors_of(Setting())
     return {
         "X": vectors.train,
@@ -43,7 +43,7 @@ def _fit(data: dict[str, Any], *, solver: str, tol: float) -> SparseBayesClassif
 
 
 def violation(data: dict[str, Any], model: SparseBayesClassifier) -> float:
-    """The largest violation of the optimality conditions, as a share of the prior's slope.
+    """Return the largest violation of the optimality conditions, as a share of the prior's slope.
 
     Written out in NumPy.
     """
@@ -94,7 +94,8 @@ def _check(results: dict[str, SparseBayesClassifier]) -> None:
 
 BENCHMARK = Benchmark(
     name="probit_paper",
-    objective=f"the modes of ten probit models with a Laplace prior; all ten in at most {SECONDS:g} s of CPU time",
+    objective=f"the modes of ten probit models with a Laplace prior; all ten in at most "
+    f"{SECONDS:g} s of CPU time",
     datasets=[Dataset("Reuters-21578, 7,770 documents, 300 terms a category", paper)],
     contenders=[
         Contender("bayesift, coordinate", partial(_fit, solver="coordinate", tol=VIOLATION)),

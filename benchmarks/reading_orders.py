@@ -1,4 +1,6 @@
-"""Next documents of a review by relevance, information or both: `python -m benchmarks.reading_orders [START ...]`.
+"""Order the next documents of a review by relevance, information or both.
+
+Run with `python -m benchmarks.reading_orders [START ...]`.
 
 For each order of `ReviewQueue.next_documents`, ten documents at a time: ATD, WSS@95 and how soon
 every sub-topic of the relevant documents is met, in documents read and in relevant ones found.
@@ -31,7 +33,7 @@ MEASURES = ("ATD", "WSS@95", "read until every sub-topic", "finds until every su
 
 
 def sub_topics(X: Any, labels: Any) -> Any:
-    """The cluster of every relevant document, -1 for the others."""
+    """Return the cluster of every relevant document, -1 for the others."""
     relevant = np.flatnonzero(labels)
     n_clusters = max(round(np.sqrt(len(relevant) / 2)), 2)
     found = np.full(len(labels), -1)
@@ -42,7 +44,7 @@ def sub_topics(X: Any, labels: Any) -> Any:
 
 
 def measured(curve: ReviewCurve, clusters: Any) -> list[float]:
-    """The measures of one run; sub-topics that only the start belongs to do not count."""
+    """Return the measures of one run, without sub-topics that only the start belongs to."""
     met = clusters[curve.order]
     first = [int(np.flatnonzero(met == cluster)[0]) + 1 for cluster in np.unique(met[met >= 0])]
     read = max(first)
@@ -83,7 +85,8 @@ def table(runs: dict[str, list[float]]) -> list[str]:
         for by in ORDERS if starts else ():
             atd, wss, read, finds = np.mean([runs[f"{name} {by} {s}"] for s in starts], axis=0)
             lines.append(
-                f"| {name} | {len(starts)} | {by} | {atd:.1f} | {wss:.3f} | {read:.0f} | {finds:.1f} |"
+                f"| {name} | {len(starts)} | {by} | {atd:.1f} | {wss:.3f} | {read:.0f} | "
+                f"{finds:.1f} |"
             )
     return lines
 

@@ -1,4 +1,6 @@
-"""`python -m benchmarks.references [records]`: reading a generated file of RIS, beside rispy if it is installed.
+"""Read a generated RIS file, and compare with rispy if it is installed.
+
+Run with `python -m benchmarks.references [records]`.
 
 Prints records, CPU seconds and peak memory of each, and the ratio of CPU times. Each reader runs in
 a process of its own, so that peaks do not mix. rispy gives a dictionary of tags and interprets
@@ -23,7 +25,7 @@ READERS = {
 
 
 def write_file(path: Path, n_records: int, seed: int = 0) -> None:
-    """Records of 32 lines and 2.2 KB each, with invented words."""
+    """Write records of 32 lines and 2.2 KB each, with invented words."""
     rng = random.Random(seed)
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = ["".join(rng.choices(letters, k=rng.randint(3, 9))) for _ in range(20_000)]
@@ -59,7 +61,7 @@ def write_file(path: Path, n_records: int, seed: int = 0) -> None:
 
 
 def measure(reader: str, path: Path) -> tuple[int, float, float]:
-    """Records, CPU seconds and peak megabytes of one reader, in this process."""
+    """Return records, CPU seconds and peak megabytes of one reader in this process."""
     namespace: dict[str, object] = {}
     exec(READERS[reader], namespace)
     start = time.process_time()
@@ -82,7 +84,8 @@ def main(n_records: int = 80_000) -> None:
             ).stdout.split()
             seconds[reader] = float(cpu)
             print(
-                f"{reader}: {int(found):,} records, {float(cpu):.1f} CPU s, peak {float(peak):.0f} MB"
+                f"{reader}: {int(found):,} records, {float(cpu):.1f} CPU s, peak "
+                f"{float(peak):.0f} MB"
             )
     if len(seconds) > 1:
         print(f"bayesift / rispy: {seconds['bayesift'] / seconds['rispy']:.1f}")

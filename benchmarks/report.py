@@ -10,14 +10,16 @@ from typing import Any
 
 HEAD = """# Benchmarks
 
-Written by `make bench`: ours and the peers run in turns in one process. Times are medians, in CPU seconds
-unless the row says wall; a ratio is the peer's time over ours. Results that have to agree are checked.
+Written by `make bench`: ours and the peers run in turns in one process. \
+Times are medians, in CPU seconds
+unless the row says wall; a ratio is the peer's time over ours. \
+Results that have to agree are checked.
 """
 _TITLE = "## "
 
 
 def updated(page: str, sections: Mapping[str, str], order: Sequence[str]) -> str:
-    """The page with these sections instead of what it said under their names.
+    """Return the page with these sections in place of those of the same names.
 
     Parameters
     ----------
@@ -56,14 +58,15 @@ def section(measured: Mapping[str, Any], lines: Sequence[str]) -> str:
 
 
 def race_lines(measured: Mapping[str, Any]) -> list[str]:
-    """The comparisons of a race as a table."""
+    """Return the comparisons of a race as a table."""
     lines = [f"Objective: {measured['objective']}.", ""]
     lines += ["| data | ours | s | peer | s | ratio | asked |", "|---|---|---|---|---|---|---|"]
     for result in measured["results"]:
         for c in result["comparisons"]:
             clock = " (wall)" if c["clock"] == "wall" else ""
             lines.append(
-                f"| {result['dataset']} | {c['ours']} | {c['ours_seconds']:.3f}{clock} | {c['peer']} "
+                f"| {result['dataset']} | {c['ours']} | {c['ours_seconds']:.3f}{clock} | "
+                f"{c['peer']} "
                 f"| {c['peer_seconds']:.3f} | **{c['ratio']:.3g}** | {c['asked'] or '—'} |"
             )
     return lines

@@ -20,7 +20,7 @@ _PASSES = 10  # a turn
 
 @cache
 def models() -> dict[str, Any] | None:
-    """The matrix, and the weights of Laplace logistic regression as a sparse and a dense array."""
+    """Return the matrix and the weights of Laplace logistic regression, sparse and dense."""
     data = reuters()
     if data is None:
         return None
@@ -58,7 +58,8 @@ def _check(results: dict[str, Array]) -> None:
     least = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes + results["bayesift"].nbytes
     rate, bandwidth = least / np.median(times), copy_bandwidth()
     print(
-        f"{X.shape[0] / np.median(times):,.0f} documents/s; {rate / 1e9:.2f} GB/s of matrix read and scores written,"
+        f"{X.shape[0] / np.median(times):,.0f} documents/s; {rate / 1e9:.2f} GB/s of matrix read "
+        f"and scores written,"
     )
     print(
         f"{rate / bandwidth:.0%} of the {bandwidth / 1e9:.1f} GB/s that NumPy copies an array with"

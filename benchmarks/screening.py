@@ -1,18 +1,18 @@
 """Screening of ten reviews against ASReview: `python -m benchmarks.screening COMMAND [REVIEW ...]`.
 
     ranking    the order of reading, a judgement at a time, from one relevant and one irrelevant
-    record; the records
-               are drawn from the seeds of `benchmarks/screening_asreview.py`, whose results
-               (out/benchmarks/screening-asreview.json) are the peer
+               record; the records are drawn from the seeds of `benchmarks/screening_asreview.py`,
+               whose results (out/benchmarks/screening-asreview.json) are the peer
     show       measures of both sides over the seeds that both have, ratios with Wilcoxon's test,
-    and CPU seconds stopping   for every rule the share of runs with at least 95% recall where it
-    stops, and what was read until there,
-               in the orders of `ranking` and, for the posterior, in shuffled, half shuffled and
-               reversed ones, and after a random sample; the tail of the posterior is learned from
-               the other reviews
+               and CPU seconds
+    stopping   for every rule the share of runs with at least 95% recall where it stops, and the
+               number of records read until then, in the orders of `ranking` and, for the posterior,
+               in shuffled, half shuffled and reversed ones, and after a random sample; the tail of
+               the posterior is learned from the other reviews
     chao       where Chao's rule stops on the first seeds, with the parts of the pool as rankers;
-    for `stopping` query      ATD from a query in words and no labels, over the mean ATD of
-    `ranking` picture    recall curves of all reviews, as docs/pictures/screening-recall.svg
+               for `stopping`
+    query      ATD from a query in words and no labels, over the mean ATD of `ranking`
+    picture    recall curves of all reviews, as docs/pictures/screening-recall.svg
 
 Orders are kept in out/benchmarks/screening-ranking.json, and what is there is not run again.
 """
@@ -60,13 +60,18 @@ SAMPLE_SHARES = (0.02, 0.05, 0.1)  # of the documents, read at random first
 CHAO_SEEDS = ("200", "201")
 
 QUERIES = {
-    "Cohen_2006_Antihistamines": "randomized trial of antihistamines for allergic rhinitis or urticaria",
-    "Cohen_2006_Estrogens": "randomized trial of estrogen replacement for menopausal symptoms or bone density",
-    "Cohen_2006_OralHypoglycemics": "randomized trial of oral hypoglycemic drugs for type 2 diabetes",
+    "Cohen_2006_Antihistamines": "randomized trial of antihistamines for allergic rhinitis or "
+    "urticaria",
+    "Cohen_2006_Estrogens": "randomized trial of estrogen replacement for menopausal symptoms or "
+    "bone density",
+    "Cohen_2006_OralHypoglycemics": "randomized trial of oral hypoglycemic drugs for type 2 "
+    "diabetes",
     "Cohen_2006_Triptans": "randomized trial of triptans for acute migraine",
     "Cohen_2006_ADHD": "randomized trial of drugs for attention deficit hyperactivity disorder",
-    "Cohen_2006_CalciumChannelBlockers": "randomized trial of calcium channel blockers for hypertension or angina",
-    "Cohen_2006_SkeletalMuscleRelaxants": "randomized trial of skeletal muscle relaxants for spasticity or back pain",
+    "Cohen_2006_CalciumChannelBlockers": "randomized trial of calcium channel blockers for "
+    "hypertension or angina",
+    "Cohen_2006_SkeletalMuscleRelaxants": "randomized trial of skeletal muscle relaxants for "
+    "spasticity or back pain",
     "Kitchenham_2010": "systematic literature review in software engineering",
     "Cohen_2006_Opioids": "randomized trial of long-acting opioids for chronic pain",
     "Nagtegaal_2019": "nudging interventions to change the behaviour of healthcare professionals",
@@ -77,7 +82,7 @@ Runs = dict[str, dict[str, Any]]
 
 @cache
 def corpus(review: str) -> Corpus:
-    """The records of a review."""
+    """Return the records of a review."""
     return load_screening(find(review, [f"screening/{review}.csv"], None))
 
 
@@ -88,7 +93,7 @@ def labels(review: str) -> Any:
 
 
 def run_ranking(reviews: Sequence[str]) -> None:
-    """The order of reading of every seed; CPU seconds include the vectors."""
+    """Rank every review with every seed; CPU seconds include the vectors."""
     runs = kept(ORDERS)
     RESULTS.mkdir(parents=True, exist_ok=True)
     for seed in map(str, SEEDS):
@@ -114,7 +119,7 @@ def run_ranking(reviews: Sequence[str]) -> None:
 
 
 def vectors(review: str) -> Pool:
-    """The pool of a review: titles and abstracts only."""
+    """Return the pool of a review: titles and abstracts only."""
     return Pool.of_texts(
         [d.full_text for d in corpus(review)], titles=[d.title for d in corpus(review)]
     )
@@ -135,7 +140,7 @@ def run_chao(reviews: Sequence[str]) -> None:
 
 
 def from_query(reviews: Sequence[str]) -> list[str]:
-    """The place of relevant documents on average, from a query alone and from labelled starts."""
+    """Return the mean position of relevant documents, from a query and from labelled starts."""
     lines, ratios = ["| review | query | labelled start | ratio |", "|---|---|---|---|"], []
     for review in reviews:
         documents, query = corpus(review), QUERIES[review]
@@ -153,7 +158,7 @@ def from_query(reviews: Sequence[str]) -> list[str]:
 
 
 def measured(curve: ReviewCurve) -> list[float]:
-    """The measures of one run."""
+    """Return the measures of one run."""
     return [
         curve.average_time_to_discovery,
         curve.work_saved_over_sampling(0.95),
@@ -189,16 +194,20 @@ def show(reviews: Sequence[str]) -> list[str]:
     p = wilcoxon(np.log(ratios)).pvalue
     lines += [
         "",
-        f"ATD ratio, geometric mean: {np.exp(np.log(ratios).mean()):.3f}; better on {np.sum(ratios < 1)} of ",
+        (
+            f"ATD ratio, geometric mean: {np.exp(np.log(ratios).mean()):.3f}; better on "
+            f"{np.sum(ratios < 1)} of "
+        ),
     ]
     lines[-1] += (
-        f"{len(ratios)}; Wilcoxon p = {p:.3f}; CPU ratio {both[:, 0, -1].sum() / both[:, 1, -1].sum():.2f}"
+        f"{len(ratios)}; Wilcoxon p = {p:.3f}; CPU ratio "
+        f"{both[:, 0, -1].sum() / both[:, 1, -1].sum():.2f}"
     )
     return lines
 
 
 def curves(runs: Runs, review: str) -> dict[str, ReviewCurve]:
-    """The curve of every seed."""
+    """Return the curve of every seed."""
     found = labels(review)
     return {
         seed: ReviewCurve.of(run["order"], found, draw_start(found, int(seed)))
@@ -207,7 +216,7 @@ def curves(runs: Runs, review: str) -> dict[str, ReviewCurve]:
 
 
 def stopping(reviews: Sequence[str]) -> list[str]:
-    """A table of the rules, and one of weak orders."""
+    """Return a table of the stopping rules, and one of weak orders."""
     runs = {review: curves(kept(ORDERS), review) for review in reviews}
     tails = {
         review: learned_tail({r: c for r, c in runs.items() if r != review}) for review in reviews
@@ -254,7 +263,10 @@ def stopping(reviews: Sequence[str]) -> list[str]:
 
 
 def least_for_a_proof(curve: ReviewCurve) -> float:
-    """The share to read for a proof by a sample without hits, at the best moment to begin it, which nobody knows."""
+    """Return the share to read for a proof by a sample without relevant records.
+
+    The sample begins at the best moment, which a reviewer cannot know.
+    """
     n, hits = curve.n_documents, curve.hits
     found = 1 + np.cumsum(hits)
     reached = (np.flatnonzero(found >= 0.95 * found[-1]) + 1).tolist()
@@ -267,7 +279,7 @@ def least_for_a_proof(curve: ReviewCurve) -> float:
 
 
 def learned_tail(runs: Mapping[str, Mapping[str, ReviewCurve]]) -> dict[float, float]:
-    """The tail of the posterior, from the orders of some reviews."""
+    """Return the tail of the posterior, from the orders of some reviews."""
     found = [list(of_review.values()) for of_review in runs.values() if of_review]
     return learn_tail_shares(
         [([curve.positions for curve in some], some[0].n_documents) for some in found]
@@ -275,7 +287,7 @@ def learned_tail(runs: Mapping[str, Mapping[str, ReviewCurve]]) -> dict[float, f
 
 
 def weakened(curve: ReviewCurve, change: float, seed: int) -> ReviewCurve:
-    """The curve with this share of places shuffled, or reversed if it is negative."""
+    """Return the curve with this share of positions shuffled, or reversed if it is negative."""
     rng, hits = np.random.default_rng(seed), curve.hits
     if change < 0:
         hits = hits[::-1]
@@ -300,7 +312,7 @@ def interval_holds(
 
 
 def picture(reviews: Sequence[str]) -> Figure:
-    """The recall curves of all reviews, in rows of five."""
+    """Draw the recall curves of all reviews, in rows of five."""
     sides, panels = {"bayesift": kept(ORDERS), "ASReview": kept(PEER)}, []
     for place, review in enumerate(reviews):
         down, right = divmod(place, _COLUMNS)
@@ -320,7 +332,7 @@ def picture(reviews: Sequence[str]) -> Figure:
 def recall_curves(
     curves: Mapping[str, Sequence[ReviewCurve]], frame: Frame, title: str, *, y_shown: bool = True
 ) -> Panel:
-    """Recall against the share of documents read: the mean over runs, and the range of all of them."""
+    """Draw mean recall and its range over runs against the share of documents read."""
     lines, bands, shares = [], [], np.linspace(0, 1, 101).tolist()
     for place, (name, runs) in enumerate(curves.items()):
         recalls = np.array(
@@ -368,7 +380,7 @@ def _cells(pair: Any) -> str:
 
 
 def kept(file: Path) -> Runs:
-    """The runs that a file keeps."""
+    """Return the runs that a file holds."""
     kept: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
     runs: Runs = kept.get("runs", kept)
     return runs

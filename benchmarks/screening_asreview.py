@@ -1,4 +1,6 @@
-"""ASReview on the ten reviews, in an environment of its own: `python benchmarks/screening_asreview.py OUT.json`.
+"""Run ASReview on the ten reviews, in an environment of its own.
+
+Run with `python benchmarks/screening_asreview.py OUT.json`.
 
 Needs `pip install asreview==3.0.8` and nothing of bayesift. Its default model (ELAS u4: TF-IDF of
 words and pairs of words, linear SVM, balanced) is simulated through its own `Simulate` with the
@@ -34,7 +36,7 @@ SEEDS = range(200, 210)  # looked at once, when the model was settled
 
 
 def draw_start(labels: Any, seed: int) -> tuple[int, int]:
-    """A relevant and an irrelevant row, drawn at random."""
+    """Draw a relevant and an irrelevant row at random."""
     rng = np.random.default_rng(seed)
     labels = np.asarray(labels)
     return int(rng.choice(np.flatnonzero(labels == 1))), int(
@@ -43,7 +45,7 @@ def draw_start(labels: Any, seed: int) -> tuple[int, int]:
 
 
 def simulate(table: Any, labels: Any, seed: int) -> list[int]:
-    """The rows in the order ASReview shows them, the start left out, up to the last relevant one."""
+    """Return the rows in ASReview's order, without the start, up to the last relevant one."""
     from asreview import ActiveLearningCycle, Simulate
     from asreview.models.models import get_ai_config
 

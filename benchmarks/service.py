@@ -1,4 +1,4 @@
-"""The service over HTTP on loopback: how fast documents go in, how soon a judgement is safe, how soon it is up again.
+"""Measure the service over HTTP: throughput, the delay of judgements, and the time to restart.
 
 A real server (`bayesift serve`, SQLite in a new folder) and its callers share the machine. While
 documents stream into 50 profiles, four people judge what these retrieved and six screen three
@@ -73,27 +73,44 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
 
 
 def render(measured: dict[str, Any]) -> list[str]:
-    """The lines of the report."""
+    """Return the lines of the report."""
     load, restart = measured["load"], measured["restart"]
     rows = [
         (
-            f"{N_PROFILES} profiles of {TERMS} terms, ~{WORDS} words, batches of {BATCH}: 1,000 documents/s",
-            f"**{load['documents_per_second']:,.0f}** documents/s; "
-            f"{load['documents_per_cpu_second']:,.0f} a CPU second of the server; {load['retrieved']:,} retrieved",
+            (
+                f"{N_PROFILES} profiles of {TERMS} terms, ~{WORDS} words, batches of {BATCH}: "
+                f"1,000 "
+                f"documents/s"
+            ),
+            (
+                f"**{load['documents_per_second']:,.0f}** documents/s; "
+                f"{load['documents_per_cpu_second']:,.0f} a CPU second of the server; "
+                f"{load['retrieved']:,} retrieved"
+            ),
         ),
         *(
             (
-                f"{what}, {N_PEOPLE} people at profiles and {N_REVIEWS} reviews of {N_RECORDS:,} records",
-                f"p99 **{load[name]['p99']:.0f} ms** (p50 {load[name]['p50']:.0f}, most {load[name]['most']:.0f} ms, "
-                f"{load[name]['n']} times)",
+                (
+                    f"{what}, {N_PEOPLE} people at profiles and {N_REVIEWS} reviews of "
+                    f"{N_RECORDS:,} "
+                    f"records"
+                ),
+                (
+                    f"p99 **{load[name]['p99']:.0f} ms** (p50 {load[name]['p50']:.0f}, most "
+                    f"{load[name]['most']:.0f} ms, "
+                    f"{load[name]['n']} times)"
+                ),
             )
             for name, what in _ASKED.items()
         ),
         (
             f"restart with {restart['events']:,} events: under 10 s",
-            f"**{restart['clean']:.1f} s** after a shutdown ({restart['clean_cpu']:.1f} s CPU); "
-            f"{restart['killed']:.1f} s ({restart['killed_cpu']:.1f} s CPU) after a kill, "
-            f"{restart['tail']:,} events after the last snapshot",
+            (
+                f"**{restart['clean']:.1f} s** after a shutdown ({restart['clean_cpu']:.1f} s "
+                f"CPU); "
+                f"{restart['killed']:.1f} s ({restart['killed_cpu']:.1f} s CPU) after a kill, "
+                f"{restart['tail']:,} events after the last snapshot"
+            ),
         ),
     ]
     return ["| asked | got |", "|---|---|", *(f"| {asked} | {got} |" for asked, got in rows)]
@@ -115,7 +132,7 @@ class _World:
         ]
 
     def definition(self, number: int) -> dict[str, Any]:
-        """A profile whose query has all its words."""
+        """Return a profile whose query has all its words."""
         query = " ".join(self.topics[number])
         return {
             "name": f"profile{number}",
@@ -149,7 +166,7 @@ class _Caller:
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> Any:
-        """The answer, which must be a good one; when told to, come again."""
+        """Return the response, which must be a success; retry when the server asks for it."""
         while True:
             self._connection.request(method, path, body, self._headers)
             answer = self._connection.getresponse()
@@ -163,7 +180,7 @@ class _Caller:
 
 @contextmanager
 def _server(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int, str, _Up]]:
-    """A server, its port, the token of the first admin, and what it took until it was healthy."""
+    """Start a server; yield the process, its port, the first admin's token and the startup time."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -182,7 +199,7 @@ def _server(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int, str, _Up
 
 
 def _token(folder: Path, process: subprocess.Popen[str]) -> str:
-    """What the server printed when the folder was new, or what was kept of it."""
+    """Return the token that the server printed for a new folder, or the stored one."""
     file = folder / "token"
     if not file.exists():
         assert process.stdout is not None
@@ -207,7 +224,10 @@ def _await_health(process: subprocess.Popen[str], port: int) -> None:
 
 
 def _load(folder: Path) -> dict[str, Any]:
-    """Documents from two feeders, judgements and decisions of ten people, and somebody who asks whether all is well."""
+    """Send documents, judgements and decisions of ten people, and poll the health check.
+
+    Two feeders send the documents.
+    """
     world = _World()
     bodies = [
         json.dumps(
@@ -271,7 +291,7 @@ def _summary(milliseconds: list[float]) -> dict[str, float]:
 
 
 def _person(admin: _Caller, number: int) -> str:
-    """The token of a new reviewer."""
+    """Create a reviewer and return the token."""
     made = admin.ask(
         "POST", "/api/users", json.dumps({"name": f"person{number}", "role": "reviewer"}).encode()
     )
@@ -279,7 +299,7 @@ def _person(admin: _Caller, number: int) -> str:
 
 
 def _begin_review(admin: _Caller, world: _World, number: int) -> str:
-    """A review of made-up records, ranked once before the clock runs."""
+    """Create a review of invented records, and rank it once before the clock starts."""
     records = "".join(
         f"TY  - JOUR\nTI  - {world.text(10)}\nAB  - {world.text(WORDS)}\nER  - \n"
         for _ in range(N_RECORDS)

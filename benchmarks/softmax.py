@@ -1,4 +1,4 @@
-"""Softmax regression on 20 Newsgroups against scikit-learn's saga (Laplace) and lbfgs (Gaussian)."""
+"""Softmax regression on 20 Newsgroups against scikit-learn's saga and lbfgs."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ EPOCHS = 100  # of saga: minutes, and still far from the mode
 @cache
 @if_present
 def newsgroups() -> tuple[Any, Array]:
-    """Unit-length ltc vectors of the training documents (bydate), the full vocabulary, and the group of each."""
+    """Return unit-length ltc vectors and groups of the training documents (bydate), all words."""
     train = load_newsgroups().split("train")
     X = TermVectorizer(weighting="ltc").fit_transform(train.texts)
     return X, np.asarray(train.indicator.argmax(axis=1)).ravel()
 
 
 def objective(X: Any, y: Array, coefficients: Array, intercepts: Array, *, laplace: bool) -> float:
-    """The sum over documents, with intercepts that have no prior."""
+    """Return the sum over documents and the prior; intercepts have no prior."""
     scores = X @ coefficients.T + intercepts
     loss = np.sum(logsumexp(scores, axis=1) - scores[np.arange(len(y)), y])
     cost = (
@@ -80,7 +80,8 @@ def _check(*, laplace: bool, precise: float) -> Any:
 _DATA = Dataset("20 Newsgroups bydate train, ltc, full vocabulary, 20 classes", newsgroups)
 BENCHMARK = Benchmark(
     name="softmax_laplace",
-    objective=f"softmax regression with a Laplace prior (lambda 0.1), an objective no worse than saga's after {EPOCHS} "
+    objective=f"softmax regression with a Laplace prior (lambda 0.1), an objective no worse than "
+    f"saga's after {EPOCHS} "
     "epochs",
     datasets=[_DATA],
     contenders=[
@@ -102,7 +103,8 @@ BENCHMARK = Benchmark(
 )
 BENCHMARK_GAUSSIAN = Benchmark(
     name="softmax_gaussian",
-    objective="softmax regression with a Gaussian prior (variance 10), an objective no worse than that of lbfgs",
+    objective="softmax regression with a Gaussian prior (variance 10), an objective no worse than "
+    "that of lbfgs",
     datasets=[_DATA],
     contenders=[
         Contender("bayesift", lambda data: _fit(data, laplace=False, tol=9e-3)),

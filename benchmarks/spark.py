@@ -1,10 +1,13 @@
-"""A million short documents from Parquet to Parquet: Spark on two cores against two processes of our own.
+"""Score a million short documents with Spark on two cores and with two plain processes.
 
-    python -m benchmarks.spark race [DOCUMENTS]      Spark's local[2] and two plain processes in
-    turns; the same rows python -m benchmarks.spark growth                how times grow with rows,
-    categories, vocabulary and executors python -m benchmarks.spark blocks [MODELS]       row blocks
-    of the RCV1 sample against the local solver python -m benchmarks.spark sizing
-    writes the table of sizes of docs/guides/scale-out.md
+    python -m benchmarks.spark race [DOCUMENTS]  Spark's local[2] and two plain processes in turns;
+                                                 the same rows
+    python -m benchmarks.spark growth            how times grow with rows, categories, vocabulary
+                                                 and executors
+    python -m benchmarks.spark blocks [MODELS]   row blocks of the RCV1 sample against the local
+                                                 solver
+    python -m benchmarks.spark sizing            write the table of sizes of
+                                                 docs/guides/scale-out.md
 
 Each but the last writes out/benchmarks/spark-*.json.
 """
@@ -77,7 +80,7 @@ def make_documents(folder: Path, texts: list[str], n: int, n_files: int = 2) -> 
 
 
 def _score_file(model: str, file: str, output: str) -> None:
-    """What one plain process does: the same function of batches that Spark runs."""
+    """Score a file in one plain process, with the function of batches that Spark runs."""
     from bayesift.spark import Scorer
 
     classifier = TextClassifier.load(model)
@@ -107,7 +110,7 @@ def _plain(model: Path, documents: Path, output: Path) -> None:
 
 
 def _warm(pool: Any, model: Path, documents: Path, output: Path) -> None:
-    """The same by two processes that are there already, as Spark's are after its first job."""
+    """Score with two running processes, as Spark's are after its first job."""
     output.mkdir(parents=True)
     files = sorted(documents.glob("*.parquet"))
     pool.starmap(
@@ -124,7 +127,7 @@ def _session(master: str, **more: str) -> Any:
 
 @contextmanager
 def running(master: str) -> Iterator[Any]:
-    """A session that ends with the work."""
+    """Yield a Spark session that is stopped at the end."""
     spark = _session(master)
     try:
         yield spark
@@ -204,7 +207,7 @@ def race(n_documents: int = N_DOCUMENTS, repeats: int = 3) -> dict[str, Any]:
 
 
 def _check(ours: Path, theirs: Path, n_documents: int) -> None:
-    """The same rows, whatever their order."""
+    """Check that both wrote the same rows, in any order."""
     tables = [parquet.read_table(path).sort_by("id") for path in (ours, theirs)]
     assert all(table.num_rows == n_documents for table in tables)
     for name in ("id", "categories", "probabilities"):
@@ -215,7 +218,7 @@ def _check(ours: Path, theirs: Path, n_documents: int) -> None:
 
 
 def growth() -> dict[str, Any]:
-    """Seconds of scoring and counting as each of four things grows, the others staying what they are."""
+    """Return the seconds of scoring and counting as each of four sizes grows alone."""
     folder = Path(tempfile.mkdtemp(prefix="bayesift-spark-"))
     texts, labels = _short_texts()
     measured: dict[str, Any] = {"rows": [], "executors": [], "categories": [], "vocabulary": []}

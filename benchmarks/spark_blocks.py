@@ -1,4 +1,4 @@
-"""Linear models of row blocks of the RCV1 sample on Spark against the local solver: gaps and evaluations."""
+"""Linear models of row blocks of the RCV1 sample on Spark against the local solver."""
 
 from __future__ import annotations
 
@@ -73,9 +73,12 @@ def _compared(spark: Any, name: str, X: Any, Y: Any, n_blocks: int) -> dict[str,
     problem = learner.problem(X, Y)
     got, best = _objectives(problem, found), _objectives(problem, learner.solutions_)
     return {
-        "largest_gap": float(np.max((got - best) / best)), "gap_of_the_sum": float(got.sum() / best.sum() - 1.0),
-        "largest_bound": float(bounds.max()), "median_bound": float(np.median(bounds)), "questions": len(asked),
-        "jobs": jobs, "passes_per_model": passes / Y.shape[1], "seconds": seconds, "local_seconds": local_seconds,
+        "largest_gap": float(np.max((got - best) / best)),
+        "gap_of_the_sum": float(got.sum() / best.sum() - 1.0),
+        "largest_bound": float(bounds.max()), "median_bound": float(np.median(bounds)),
+        "questions": len(asked),
+        "jobs": jobs, "passes_per_model": passes / Y.shape[1], "seconds": seconds,
+        "local_seconds": local_seconds,
     }  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def _read(name: str) -> dict[str, Any]:
 
 
 def measured_rates() -> Rates:
-    """The rates of the last runs on this machine, two cores each."""
+    """Return the rates of the last runs on this machine, two cores each."""
     race, growth, blocks = (_read(name) for name in ("race", "growth", "blocks"))
     fits = [*growth["categories"], *growth["vocabulary"]]
     laplace = blocks["laplace"]
@@ -86,14 +86,22 @@ def distinct_terms(n_documents: int) -> float:
 
 
 def table(rates: Rates | None = None) -> list[str]:
-    """The rows of the table of sizes, as Markdown."""
+    """Return the rows of the table of sizes, as Markdown."""
     rates = measured_rates() if rates is None else rates
     lines = [
-        f"Rates a core: scoring {rates.scoring:,.0f} documents/s, counting {rates.counting:,.0f} documents/s, "
-        f"answers {rates.answers / 1e6:,.1f} M entries x models/s; {rates.passes:.0f} passes a model.",
+        (
+            f"Rates a core: scoring {rates.scoring:,.0f} documents/s, counting "
+            f"{rates.counting:,.0f} "
+            f"documents/s, "
+            f"answers {rates.answers / 1e6:,.1f} M entries x models/s; {rates.passes:.0f} passes a "
+            f"model."
+        ),
         "",
-        "| documents | text | score, core hours | on cores | hours | naive Bayes, core hours | terms that are counted "
-        "| shuffled by the count | blocks | row-block fit of 16 categories, core hours |",
+        (
+            "| documents | text | score, core hours | on cores | hours | naive Bayes, core hours | "
+            "terms that are counted "
+            "| shuffled by the count | blocks | row-block fit of 16 categories, core hours |"
+        ),
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for n in _DOCUMENTS:
@@ -102,8 +110,10 @@ def table(rates: Rates | None = None) -> list[str]:
         terms = distinct_terms(n)
         fit = n * _ENTRIES * 16 * rates.passes / rates.answers / _HOUR
         lines.append(
-            f"| 10^{len(str(n)) - 1} | {_bytes(n * _TEXT_BYTES)} | {scoring:,.2f} | {cores:,} | {scoring / cores:,.2f} "
-            f"| {n / rates.counting / _HOUR:,.2f} | {terms / 1e6:,.1f} M | {_bytes(terms * _ROW_BYTES * 4)} "
+            f"| 10^{len(str(n)) - 1} | {_bytes(n * _TEXT_BYTES)} | {scoring:,.2f} | {cores:,} | "
+            f"{scoring / cores:,.2f} "
+            f"| {n / rates.counting / _HOUR:,.2f} | {terms / 1e6:,.1f} M | "
+            f"{_bytes(terms * _ROW_BYTES * 4)} "
             f"| {_bytes(n * _ENTRIES * _ENTRY_BYTES)} | {fit:,.2f} |"
         )
     return lines

@@ -1,4 +1,4 @@
-"""The spike-and-slab posterior of every word against the mode under a Laplace prior: time, log loss, stability.
+"""The spike-and-slab posterior of every word against the mode under a Laplace prior.
 
 `python -m benchmarks.spike_slab` prints how stable the words are that each takes, over bootstrap
 samples.
@@ -25,7 +25,7 @@ Data = tuple[Any, Any, Any, Array]
 @cache
 @if_present
 def reuters() -> Data:
-    """Unit-length ltc vectors of all words: training documents and their categories, test documents and theirs."""
+    """Return ltc vectors of all words and categories, of training and test documents."""
     corpus = load_reuters(subset="modapte")
     train, test = corpus.split("train"), corpus.split("test")
     vectorizer = TermVectorizer(weighting="ltc")
@@ -48,7 +48,7 @@ def spike_slab(data: Data, link: str) -> Array:
 
 
 def _check(results: dict[str, Any]) -> None:
-    """The log loss of the posterior is not above that of the mode."""
+    """Check that the log loss of the posterior is not above that of the mode."""
     data = reuters()
     assert data is not None
     truth = data[3] > 0
@@ -62,7 +62,7 @@ def _check(results: dict[str, Any]) -> None:
 
 
 def stability(*, n_samples: int = 8, n_categories: int = 10) -> None:
-    """Print what bootstrap samples of the training documents change about the words of the largest categories.
+    """Print how bootstrap samples change the selected words of the largest categories.
 
     Jaccard: of the words taken (inclusion above 1/2; a weight that is not 0) by two samples, the
     share that both took. Words that all training documents call likely to matter should be taken
@@ -93,7 +93,8 @@ def stability(*, n_samples: int = 8, n_categories: int = 10) -> None:
         if inside.any():
             share = again[inside].mean()
             print(
-                f"inclusion {low:.2f} to {high:.2f}: {inside.sum():,} words, taken by {share:.0%} of the samples"
+                f"inclusion {low:.2f} to {high:.2f}: {inside.sum():,} words, taken by {share:.0%} "
+                f"of the samples"
             )
 
 
@@ -101,7 +102,8 @@ def _race(link: str) -> Benchmark:
     ours, peer = f"{link}, spike and slab", f"{link}, Laplace mode"
     return Benchmark(
         name=f"spike_slab_{link}",
-        objective="inclusion probabilities of all words of 90 categories; at most 10 times the Laplace mode is asked",
+        objective="inclusion probabilities of all words of 90 categories; at most 10 times the "
+        "Laplace mode is asked",
         datasets=[Dataset("Reuters-21578 ModApte, ltc, 90 categories, all words", reuters)],
         contenders=[
             Contender(ours, lambda data: spike_slab(data, link)),

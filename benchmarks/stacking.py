@@ -1,4 +1,4 @@
-"""The jury against one logistic regression of scikit-learn: many classes of short texts, and many long documents."""
+"""The stack of models against one logistic regression of scikit-learn."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ def short_texts() -> tuple[Any, Array]:
 @cache
 @if_present
 def long_texts() -> tuple[Any, Array]:
-    """Posts of 20 Newsgroups, the longest cut in two, about computers and science or not."""
+    """Return posts of 20 Newsgroups, the longest cut in two, and whether they are on computers.
+
+    Posts on science count as posts on computers.
+    """
     corpus = load_newsgroups()
     posts = sorted(
         ((post.text, post.categories[0]) for post in corpus), key=lambda post: -len(post[0])
@@ -57,7 +60,7 @@ def _halves(text: str) -> tuple[str, str]:
 
 
 def _fit(model: Any, data: tuple[Any, Array]) -> tuple[Any, Any]:
-    """The fitted model and documents to compare its decisions on."""
+    """Fit the model; return it and the documents on which decisions are compared."""
     return model.fit(*data), data[0][::20]
 
 
@@ -71,7 +74,8 @@ def _check(results: dict[str, tuple[Any, Any]]) -> None:
 def _benchmark(name: str, dataset: Dataset, *, most: float) -> Benchmark:
     return Benchmark(
         name=name,
-        objective=f"a stack of six models, fitted in at most {most:g} times the time of one logistic regression",
+        objective=f"a stack of six models, fitted in at most {most:g} times the time of one "
+        f"logistic regression",
         datasets=[dataset],
         contenders=[
             Contender("jury", lambda data: _fit(StackedClassifier.jury(), data)),

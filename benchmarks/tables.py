@@ -1,4 +1,6 @@
-"""`python -m benchmarks.tables [rows]`: a generated CSV file, beside `csv.DictReader`, and `fit` on one of short texts.
+"""Read a generated CSV file and compare with `csv.DictReader`; then fit on short texts.
+
+Run with `python -m benchmarks.tables [rows]`.
 
 Prints CPU seconds of each step in one process, and their ratio to `csv.DictReader`, which makes a
 dictionary per row and checks nothing. Then CPU seconds and peak memory of `bayesift fit --model
@@ -62,14 +64,17 @@ def write_file(path: Path, n_rows: int, seed: int = 0) -> None:
 
 
 def read_dictionaries(path: Path) -> int:
-    """The number of rows, each read into a dictionary."""
+    """Read each row into a dictionary and return the number of rows."""
     with path.open(encoding="utf-8", newline="") as stream:
         return len(list(csv.DictReader(stream)))
 
 
 @if_present
 def write_pieces(path: Path, n_rows: int) -> Path:
-    """Rows of 20 words of Reuters or 20 Newsgroups and the first category of their document, shuffled."""
+    """Write shuffled rows of 20 words and the first category of their document.
+
+    The documents are those of Reuters or 20 Newsgroups.
+    """
     rows: list[tuple[str, str]] = []
     for document in chain(load_newsgroups().labelled(), load_reuters().labelled()):
         words = document.full_text.split()
@@ -133,7 +138,7 @@ def _usage(command: list[str]) -> tuple[float, float]:
 
 
 def timed(step: str, work: Callable[[], Any], unit: float | None = None) -> tuple[Any, float]:
-    """The result of some work and its CPU seconds, which are printed."""
+    """Run a step, print its CPU seconds, and return its result and the seconds."""
     start = time.process_time()
     result = work()
     seconds = time.process_time() - start

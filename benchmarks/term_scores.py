@@ -25,7 +25,7 @@ def _sklearn_per_category(data: tuple[Any, Any]) -> Any:
 
 
 def _one_pass(data: tuple[Any, Any]) -> Any:
-    """The yardstick: the sums of every category and term, as a sparse product."""
+    """Return the sums of every category and term as one sparse product, the yardstick."""
     X, Y = data
     return Y.T @ X
 

@@ -1,4 +1,4 @@
-"""What the vectorizer costs besides time: the first run on a new machine, and memory for a million documents.
+"""Measure the vectorizer's first run on a new machine, and its memory for a million documents.
 
 Each is measured in a process of its own: a compiled kernel or a high-water mark of memory cannot be
 taken back.
@@ -24,7 +24,8 @@ start = time.perf_counter()
 from bayesift import TermVectorizer
 imported = time.perf_counter()
 TermVectorizer(ngram_range=(1, 2)).fit_transform(["corn and wheat", "blé"])
-print(json.dumps({"import_seconds": imported - start, "fit_seconds": time.perf_counter() - imported}))
+fitted = time.perf_counter()
+print(json.dumps({"import_seconds": imported - start, "fit_seconds": fitted - imported}))
 """
 
 _IMPORT = """
@@ -59,7 +60,8 @@ for _ in texts():
 before = peak()
 X = %(vectorizer)s().fit_transform(texts())
 matrix = (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes) / 2**20
-print(json.dumps({"peak_mib": peak(), "before_mib": before, "matrix_mib": matrix, "nonzeros": int(X.nnz)}))
+memory = {"peak_mib": peak(), "before_mib": before, "matrix_mib": matrix}
+print(json.dumps(memory | {"nonzeros": int(X.nnz)}))
 """
 
 
@@ -91,7 +93,7 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
 
 
 def render(measured: dict[str, Any]) -> list[str]:
-    """The lines of the report."""
+    """Return the lines of the report."""
     rows = [
         ("`import bayesift`", f"{measured['import']['seconds']:.2f} s"),
         (
@@ -101,7 +103,10 @@ def render(measured: dict[str, Any]) -> list[str]:
         ("the same with kernels cached", f"{measured['second_run']['fit_seconds']:.2f} s"),
         *(
             (
-                f"memory a million documents of 20 words take at the peak, {name} (matrix: {m['matrix_mib']:,.0f} MiB)",
+                (
+                    f"memory a million documents of 20 words take at the peak, {name} (matrix: "
+                    f"{m['matrix_mib']:,.0f} MiB)"
+                ),
                 f"{m['peak_mib'] - m['before_mib']:,.0f} MiB",
             )
             for name, m in measured["memory"].items()

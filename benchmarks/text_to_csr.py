@@ -22,7 +22,7 @@ def _fit(vectorizer: Any) -> Callable[[list[str]], Any]:
 
 
 def _stemming_analyzer() -> Callable[[str], list[str]]:
-    """The usual way to stem with scikit-learn: an analyzer that stems every token."""
+    """Return an analyzer that stems every token, the usual way with scikit-learn."""
     words = CountVectorizer().build_analyzer()
     stem = Stemmer.Stemmer("english").stemWord
     return lambda text: [stem(word) for word in words(text)]

@@ -1,4 +1,4 @@
-"""What a second thread is worth: the same work by one thread and by two, by the clock, on an idle machine."""
+"""Compare one thread with two on the same work, by the wall clock of an idle machine."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _classify(files: tuple[Path, Path], n_jobs: int) -> bytes:
 
 
 def _files(learner: str) -> tuple[Path, Path] | None:
-    """A model of pieces of documents, and a table of many more."""
+    """Return a model of pieces of documents, and a table of many more."""
     folder = Path(tempfile.mkdtemp(prefix="bayesift-benchmark-"))
     documents, seed = (write_pieces(folder / f"{n}.csv", n) for n in (_ROWS, _SEED_ROWS))
     if documents is None or seed is None:
@@ -76,7 +76,7 @@ _SHAPE = "shape of RCV1 (23,149 x 47,236), 11 categories"
 
 
 def _check(results: dict[str, Any]) -> None:
-    """The number of threads changes no bit."""
+    """Check that the number of threads does not change a bit of the output."""
     one, two = results["one thread"], results["two threads"]
     if sparse.issparse(one):
         one, two = one.data, two.data

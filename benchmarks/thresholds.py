@@ -1,4 +1,4 @@
-"""The best thresholds of 90 categories over 3,299 documents, from probabilities and on a labelled sample."""
+"""Choose the thresholds of 90 categories over 3,299 documents, from probabilities and by sample."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def _check(results: dict[str, Any]) -> None:
 
 BENCHMARK = Benchmark(
     name="thresholds",
-    objective="decide by the highest expected F1 (asked: under 0.050 s), and by the highest F1 on the sample",
+    objective="decide by the highest expected F1 (asked: under 0.050 s), and by the highest F1 on "
+    "the sample",
     datasets=[Dataset("3,299 x 90", reuters_shaped)],
     contenders=[
         Contender(

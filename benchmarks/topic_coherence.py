@@ -1,4 +1,6 @@
-"""Topics of 20 Newsgroups: the mean NPMI of their ten largest words, ours beside scikit-learn's NMF.
+"""Compare the mean NPMI of the ten largest words of topics with scikit-learn's NMF.
+
+The documents are those of 20 Newsgroups.
 
 `python -m benchmarks.topic_coherence`
 
@@ -57,7 +59,8 @@ def main() -> None:
 
 def _say(name: str, X: Any, components: Any) -> None:
     print(
-        f"{name}: {X.shape[0]} articles, {X.shape[1]} words, NPMI {npmi_coherence(X, components).mean():.3f}",
+        f"{name}: {X.shape[0]} articles, {X.shape[1]} words, NPMI "
+        f"{npmi_coherence(X, components).mean():.3f}",
         flush=True,
     )
 

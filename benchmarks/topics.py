@@ -1,4 +1,4 @@
-"""Factorisation by the divergence against scikit-learn's multiplicative updates, from the same start."""
+"""Factorise by the divergence against scikit-learn's updates, from the same start."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _problem(n_topics: int) -> Problem | None:
 
 
 def _ours(problem: Problem, iterations: int = ITERATIONS) -> float:
-    """The divergence reached; it is looked at once, as scikit-learn does."""
+    """Return the divergence reached; it is computed once, as in scikit-learn."""
     objective, codes, basis = problem
     fresh = Objective(
         objective.rows, objective.importance
@@ -99,7 +99,7 @@ def _peer(problem: Problem, iterations: int = ITERATIONS) -> float:
 
 
 def _check(results: dict[str, float]) -> None:
-    """The same updates lead to the same divergence; at scikit-learn's time ours is lower."""
+    """Check that divergences agree, and that ours is lower at scikit-learn's time."""
     for name, divergence in results.items():
         print(f"{name}: divergence {divergence:.1f} after {ITERATIONS} iterations")
     ours, theirs = results["bayesift"], results["scikit-learn NMF, mu"]
@@ -107,7 +107,7 @@ def _check(results: dict[str, float]) -> None:
 
 
 def at_equal_time(n_topics: int, iterations: int = ITERATIONS) -> tuple[float, float, int]:
-    """Divergence of ours and of scikit-learn at the CPU time that scikit-learn takes, and our iterations."""
+    """Return both divergences at the CPU time of scikit-learn, and the number of iterations."""
     problem = _problem(n_topics)
     assert problem is not None
     start = time.process_time()
@@ -150,7 +150,8 @@ def time_to_objective(
 
 BENCHMARK = Benchmark(
     name="topics",
-    objective=f"{ITERATIONS} iterations of divergence NMF from one random start, the same divergence",
+    objective=f"{ITERATIONS} iterations of divergence NMF from one random start, the same "
+    f"divergence",
     datasets=[
         Dataset(f"Reuters-21578, 7,770 documents, {n_topics} topics", partial(_problem, n_topics))
         for n_topics in (16, 64, 128)
@@ -170,7 +171,8 @@ def _print_times() -> None:
     for (kind, alpha, start), n_topics, iterations in product(problems, (16, 64), (50, 200)):
         plain, ours = time_to_objective(kind, alpha, start, n_topics, iterations)
         print(
-            f"{kind}, alpha {alpha}, {n_topics} topics: {iterations} multiplicative updates {plain:.2f} s, ",
+            f"{kind}, alpha {alpha}, {n_topics} topics: {iterations} multiplicative updates "
+            f"{plain:.2f} s, ",
             end="",
         )
         print(f"coordinate descent {ours:.2f} s, ratio {plain / ours:.1f}", flush=True)
@@ -180,7 +182,8 @@ def _print_divergences() -> None:
     for n_topics in (16, 64, 128):
         ours, theirs, done = at_equal_time(n_topics)
         print(
-            f"{n_topics} topics, {ITERATIONS} iterations' time of scikit-learn: divergence {theirs:.0f}, "
+            f"{n_topics} topics, {ITERATIONS} iterations' time of scikit-learn: divergence "
+            f"{theirs:.0f}, "
             f"ours {ours:.0f} ({done} iterations)",
             flush=True,
         )

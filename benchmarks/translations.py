@@ -1,4 +1,4 @@
-"""Topics of texts in scripts without spaces: our defaults beside scikit-learn's n-grams of characters.
+"""Compare the defaults with character n-grams on texts in scripts without spaces.
 
 `python -m benchmarks.translations [CORPUS ...]`
 
@@ -46,7 +46,7 @@ _SPLITS = 3
 
 
 def unpacked(package: str) -> Path:
-    """The folder of a Debian package, fetched when it is not there."""
+    """Return the folder of a Debian package, which is downloaded if it is missing."""
     cache = (
         Path(os.environ.get("BAYESIFT_CACHE") or platformdirs.user_cache_dir("bayesift"))
         / "translations"
@@ -158,7 +158,8 @@ def main(names: list[str]) -> None:
             accuracy, seconds, terms = _measure(make, texts, labels)
             about = f"{name} | {len(texts):,} | {len(set(labels))} | {contender}"
             print(
-                f"| {about} | {100 * accuracy:.1f} | {terms:,} | {seconds:.2f} | {size / seconds:.1f} |",
+                f"| {about} | {100 * accuracy:.1f} | {terms:,} | {seconds:.2f} | "
+                f"{size / seconds:.1f} |",
                 flush=True,
             )
 

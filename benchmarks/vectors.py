@@ -1,19 +1,24 @@
-"""Word vectors, with the extra `embeddings`: `python -m benchmarks.vectors NAME...`, without a name all of these.
+"""Measure word vectors, with the extra `embeddings`.
 
-    embed       documents a second against wordllama's own `embed`, 20 Newsgroups
+Run with `python -m benchmarks.vectors NAME...`; without a name all of these run:
+
+    embed       documents per second against wordllama's own `embed`, 20 Newsgroups
     fit         CPU time of a fit to words and vectors against one to words, 10,000 short texts of
-    69 classes few         the default learner with the extra against without, 5 and 10 examples a
-    class, five draws all         the same with all training documents; micro F1 and loss per
-    decision for several labels per document peers       scikit-learn's LogisticRegression on the
-    same columns, of six C and three weights of vectors by folds characters  the default learner
-    with n-grams of characters, with and without the extra curves      accuracy at 1, 2, 5, 10, 32
-    and 100 examples a class by words, knowledge of words, vectors and all three unlabelled  naive
-    Bayes at 5 a class, with expectation-maximisation over 2,000 texts without labels (Nigam et al.
-                2000), and with the shares of classes held at those of the labelled texts (posterior
-                regularisation, Ganchev et al. 2010)
+                69 classes
+    few         the default learner with the extra against without, 5 and 10 examples per class,
+                five draws
+    all         the same with all training documents; micro F1 and loss per decision for several
+                labels per document
+    peers       scikit-learn's LogisticRegression on the same columns, of six C and three weights of
+                vectors by folds
+    characters  the default learner with n-grams of characters, with and without the extra
+    curves      accuracy at 1, 2, 5, 10, 32 and 100 examples per class by words, knowledge of words,
+                vectors and all three
+    unlabelled  naive Bayes at 5 per class, with expectation-maximisation over 2,000 texts without
+                labels (Nigam et al. 2000), and with the shares of classes held at those of the
+                labelled texts (posterior regularisation, Ganchev et al. 2010)
     queries     average precision of one- and two-word queries, 20 Newsgroups (settings were chosen
-    there) and Reuters,
-                with and without words of similar meaning
+                there) and Reuters, with and without words of similar meaning
 
 Corpora without a split are cut by one fixed permutation. Settings were chosen on training documents
 only. CPU times are of one thread; run with OPENBLAS_NUM_THREADS=1. `curves` keeps what it measured
@@ -74,11 +79,13 @@ CORPORA: dict[str, Callable[[], Corpus]] = {
 }
 SENTENCES = list(CORPORA)[:-1]
 _QUERIES = (
-    "atheism graphics windows pc_hardware mac_hardware x_window for_sale cars motorcycles baseball hockey cryptography "
+    "atheism graphics windows pc_hardware mac_hardware x_window for_sale cars motorcycles "
+    "baseball hockey cryptography "
     "electronics medicine space christian guns middle_east politics religion"
 )  # of the newsgroups, in the order of their names
 _TOPICS = (
-    "wheat corn sugar coffee gold grain crude ship interest trade oilseed cocoa livestock cotton jobs rubber copper "
+    "wheat corn sugar coffee gold grain crude ship interest trade oilseed cocoa livestock cotton "
+    "jobs rubber copper "
     "tin housing gas rice silver soybean barley fuel hog"
 )
 # What a person may say of the classes without having read a text.
@@ -97,7 +104,8 @@ KEYWORDS: dict[str, dict[str, str]] = {
     },
     "subjectivity": {
         "objective": "he she his her they who when father young story life family murder discovers",
-        "subjective": "film movie funny performances comedy entertaining boring feels but too you best",
+        "subjective": "film movie funny performances comedy entertaining boring feels but too you "
+        "best",
     },
     "SMS spam": {
         "spam": "free win prize claim call txt urgent mobile cash offer award reply text",
@@ -135,13 +143,13 @@ def judge(probabilities: Array, classes: Array, truth: Array) -> tuple[float, fl
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """A result and its CPU seconds."""
+    """Run a function and return its result and CPU seconds."""
     start = time.process_time()
     return work(), time.process_time() - start
 
 
 def fit_text(texts: list[str], labels: Array, *, extra: bool) -> tuple[TextClassifier, float]:
-    """The default learner and its CPU seconds."""
+    """Fit the default learner and return it with its CPU seconds."""
     fitted, seconds = timed(
         lambda: TextClassifier(embedder="auto" if extra else None).fit(texts, labels)
     )
@@ -258,7 +266,8 @@ def fit() -> None:
         print(f"softmax: words {seconds[0]:.1f} s, words and vectors {seconds[1]:.1f} s")
     seconds = [fit_text(texts, labels, extra=extra)[1] for extra in (False, True)]
     print(
-        f"auto: words {seconds[0]:.1f} s, with vectors {seconds[1]:.1f} s ({seconds[1] / seconds[0]:.1f}x)"
+        f"auto: words {seconds[0]:.1f} s, with vectors {seconds[1]:.1f} s "
+        f"({seconds[1] / seconds[0]:.1f}x)"
     )
 
 
@@ -276,7 +285,7 @@ def peers() -> None:
 
 
 def _tuned(texts: list[str], labels: Array) -> tuple[Any, Callable[[list[str]], Any]]:
-    """The best LogisticRegression on tf-idf and vectors."""
+    """Return the best LogisticRegression on tf-idf and vectors, and its features."""
     vectorizer, embedder = (
         TermVectorizer(weighting="sublinear-tf-idf", ngram_range=(1, 2)),
         TextEmbedder(),
@@ -330,7 +339,10 @@ def naive_bayes(
 
 
 def with_shares(posteriors: Array, shares: Array) -> Array:
-    """The distributions nearest to posteriors (Kullback-Leibler) in which classes have these shares on average."""
+    """Return the nearest distributions in which classes have these shares on average.
+
+    Distance is the Kullback-Leibler divergence from the posteriors.
+    """
     projected = np.maximum(posteriors, 1e-12)
     for _ in range(50):
         projected = projected * (shares / projected.mean(axis=0))

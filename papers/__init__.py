@@ -1,1 +1,1 @@
-"""Tables and figures of the papers, and leaderboards: `python -m papers` prints the paper's values beside ours."""
+"""Tables and figures of the papers, and leaderboards, printed by `python -m papers`."""

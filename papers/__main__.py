@@ -191,7 +191,7 @@ def _brief(cell: CellText | None) -> str:
 
 @contextmanager
 def _counting(*, quiet: bool) -> Iterator[Callable[[Any, int, int], None] | None]:
-    """A progress bar over the tasks, with the label of the last that was done."""
+    """Show a progress bar over the tasks, with the label of the last finished task."""
     if quiet:
         yield None
         return

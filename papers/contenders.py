@@ -1,4 +1,4 @@
-"""Contenders of the leaderboards: the vectors each reads, the settings cross-validation chooses from, how it is made.
+"""Contenders of the leaderboards: their vectors, the settings to choose from, and their makers.
 
 A contender is a constant here, and its name in small letters is in `OURS` or `PEERS`. `contender`
 looks it up by name, and tasks depend on the one definition (`definition_of`), so that a new
@@ -88,13 +88,13 @@ class Contender:
 
 
 def contender(name: str) -> Contender:
-    """The contender of that name."""
+    """Return the contender of that name."""
     found: Contender = globals()[name.upper()]
     return found
 
 
 def definition_of(name: str) -> str:
-    """The definition of a contender, as `Task.also` names it."""
+    """Return the definition of a contender, as `Task.also` names it."""
     return f"{__name__}:{name.upper()}"
 
 
@@ -103,7 +103,8 @@ class OneVsRest:
 
     Examples
     --------
-    >>> model = one_vs_rest(LinearSVC, True).fit([[1.0, 0.0], [0.0, 1.0]], np.array([[1, 0], [0, 0]]))
+    >>> labels = np.array([[1, 0], [0, 0]])
+    >>> model = one_vs_rest(LinearSVC, True).fit([[1.0, 0.0], [0.0, 1.0]], labels)
     >>> model.decision_function([[1.0, 0.0]])[:, 1].tolist()
     [-30.0]
     """
@@ -150,6 +151,7 @@ class OldMatrices:
         return self
 
     def __getattr__(self, name: str) -> Any:
+        """Return a method of the estimator that takes the old sparse matrices."""
         if name not in ("predict_proba", "decision_function"):
             raise AttributeError(name)
         method = getattr(self.estimator, name)
@@ -157,7 +159,7 @@ class OldMatrices:
 
 
 def one_vs_rest(make: Callable[[], Any], multilabel: bool) -> Any:
-    """An estimator of scikit-learn for class labels, or one per category for an indicator matrix."""
+    """Return an estimator for class labels, or one per category for an indicator matrix."""
     return OneVsRest(make) if multilabel else OldMatrices(make())
 
 
@@ -169,7 +171,7 @@ def _log_odds(model: Any, rows: Any) -> Array:
 
 
 class InRandomOrder:
-    """A learner that reads documents one by one, in random order: corpora may be sorted by class."""
+    """A learner that reads documents in random order, because corpora may be sorted by class."""
 
     def __init__(self, learner: Any) -> None:
         self.learner = learner
@@ -181,6 +183,7 @@ class InRandomOrder:
         return self
 
     def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the learner."""
         return getattr(self.learner, name)
 
 
@@ -221,7 +224,7 @@ class LinearPeer:
 
 
 class FastText:
-    """fastText on counts: a word is repeated by its count, a word with another weight stands once."""
+    """FastText on counts: a word is repeated by its count, other weights count once."""
 
     _LABEL = "__label__"
 
@@ -271,7 +274,7 @@ class FastText:
 
 
 class VowpalWabbit(LinearPeer):
-    """Vowpal Wabbit with logistic loss and its own reductions of many categories (or classes) to binary learners.
+    """Vowpal Wabbit with logistic loss and its own reductions to binary learners.
 
     All learners are in one workspace; their weights are read off it.
     """
@@ -319,7 +322,8 @@ class VowpalWabbit(LinearPeer):
             data, cache = Path(folder) / "train.txt", Path(folder) / "train.cache"
             data.write_text("".join(lines))
             return Workspace(
-                f"{options} --loss_function logistic --learning_rate {self.rate} --noconstant --quiet --holdout_off "
+                f"{options} --loss_function logistic --learning_rate {self.rate} --noconstant "
+                f"--quiet --holdout_off "
                 f"--passes {self.passes} --data {data} --cache_file {cache} --kill_cache"
             )
 
@@ -363,7 +367,7 @@ JURY = Contender(
 
 
 class OnePassStack:
-    """The online stack, known by its probabilities alone: two classes have two, but one column of log odds."""
+    """The online stack, read by its probabilities; two classes have one column of log odds."""
 
     def fit(self, X: Any, y: Array) -> OnePassStack:
         """Learn from the documents once, in random order."""

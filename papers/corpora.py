@@ -21,7 +21,7 @@ _TEST_FOLDS = 4
 
 @dataclass(frozen=True)
 class Part:
-    """A corpus, or a part of it: its name in the catalogue, a title, and a loader of splits "train" and "test"."""
+    """A corpus or a part of it: catalogue name, title, and a loader of "train" and "test"."""
 
     entry: str
     title: str
@@ -56,7 +56,7 @@ PARTS = {
 
 @lru_cache(maxsize=2)
 def corpus_part(name: str, quick: bool) -> Corpus:
-    """A corpus by its name in `PARTS`; when quick, a sample of its documents in their order.
+    """Return a corpus by its name in `PARTS`; a quick run samples documents in their order.
 
     Categories with fewer than three training documents or no test document in the sample are left
     out.

@@ -82,7 +82,7 @@ class Task:
         also: Sequence[str] = (),
         **settings: Any,
     ) -> Task:
-        """The task of calling a function with these settings."""
+        """Return the task of calling a function with these settings."""
         arguments = json.dumps(settings, sort_keys=True, ensure_ascii=False)
         return cls(measure, arguments, tuple(corpora), tuple(also), label)
 
@@ -119,7 +119,7 @@ class Absent:
 
 @dataclass(frozen=True)
 class Alternative:
-    """What another choice gives where the paper leaves one open: readings by the name of the measure."""
+    """The result of another choice that the paper leaves open: readings by measure."""
 
     subject: str
     choice: str
@@ -182,12 +182,12 @@ class Experiment:
 
 
 def reading(task: Task, name: str) -> Reading:
-    """The value of that name in the result of one task."""
+    """Return the value of that name in the result of one task."""
     return Reading((task,), lambda result: as_value(result[name]))
 
 
 def as_value(found: Any) -> Value:
-    """A value of a result: a number, a list of value and interval, or a text."""
+    """Return a value of a result: a number, a list of value and interval, or a text."""
     if isinstance(found, str):
         return found
     return Estimate(*found) if isinstance(found, list | tuple) else Estimate(found)
@@ -201,7 +201,7 @@ def experiments() -> dict[str, Experiment]:
 
 
 def experiment_names(wanted: Sequence[str]) -> list[str]:
-    """The experiments that names stand for: experiments, papers, or "all".
+    """Return the experiments that names stand for: experiments, papers, or "all".
 
     Examples
     --------

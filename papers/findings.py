@@ -1,4 +1,4 @@
-"""Findings: the cells of an experiment, the paper's value beside ours, from the results of its tasks."""
+"""Findings: the paper's value of each cell beside ours, from the results of tasks."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def _applied(tasks: tuple[Any, ...], function: Callable[..., Any], outcomes: Out
 
 
 def flag_counts(findings: list[Finding]) -> dict[str, int]:
-    """The number of cells with each flag.
+    """Return the number of cells with each flag.
 
     Those that differ without an explanation are counted apart.
     """

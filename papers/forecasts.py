@@ -1,4 +1,4 @@
-"""Probabilities from scores, in the same way for every contender: Platt's line per category, or one temperature."""
+"""Probabilities from scores, alike for every contender: Platt's line, or one temperature."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def losses(Y: Array, probabilities: Array, *, multilabel: bool) -> Array:
 
 
 def _scale(scores: Array) -> float:
-    """The root mean square; 1 if all scores are 0."""
+    """Return the root mean square; 1 if all scores are 0."""
     return float(np.sqrt(np.mean(scores**2))) or 1.0
 
 
@@ -84,7 +84,7 @@ def _newton(scores: Array, Y: Array, start: Array) -> Array:
 
 
 def _step(scores: Array, Y: Array, lines: Array, start: Array) -> Array:
-    """The step of Newton's method, at most of length one."""
+    """Return the step of Newton's method, at most of length one."""
     p = expit(lines[0] * scores + lines[1])
     error, weight = Y - p, p * (1 - p)
     weighted = weight * scores

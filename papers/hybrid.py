@@ -124,7 +124,7 @@ def _right(model: Any, pair: Pair, *, present: bool) -> Array:
 
 
 def curves_of_pair(*, first: str, second: str, quick: bool, seed: int) -> dict[str, Any]:
-    """Zipf's curve, accuracy over alpha, and accuracy over the share of features kept, on raw counts of bodies."""
+    """Measure Zipf's curve, and accuracy by alpha and by the share of features, on raw counts."""
     pair = pair_of(first, second, "tf", True, None, quick)
     return {"zipf": _zipf(pair), "alpha": _by_alpha(pair), "kept": _by_share(pair)}
 
@@ -180,7 +180,7 @@ MEAN, GAIN = "mean of the pairs", "hybrid less the better of both"
 
 
 def _pairs(extent: Extent) -> list[str]:
-    """The pairs as the table names them; a quick run takes three."""
+    """Return the pairs as the table names them; a quick run takes three."""
     rows = [row for row in printed_table("hybrid:table-1").rows if " vs " in row]
     return rows[:3] if extent.quick else rows
 
@@ -194,7 +194,7 @@ def _pair_task(pair: str, treatment: str, extent: Extent) -> Task:
 
 def _mean(system: str) -> Callable[..., Estimate]:
     def pick(*results: Any) -> Estimate:
-        """The interval treats pairs as given and their test documents as independent."""
+        """Return the mean; its interval treats test documents of given pairs as independent."""
         values, spreads = zip(
             *((r[system][0], (r[system][2] - r[system][1]) / 2) for r in results), strict=True
         )
@@ -228,7 +228,7 @@ def _pairs_grid(extent: Extent) -> Grid:
 
 
 def _pairs_alternatives(extent: Extent) -> list[Alternative]:
-    """The means by treatment, and every pair by the treatment that explains most."""
+    """Return the means by treatment, and each pair by the treatment that explains most."""
     means = [Alternative(MEAN, treatment, _averages(treatment, extent)) for treatment in TREATMENTS]
     tasks = {pair: _pair_task(pair, RANDOM, extent) for pair in _pairs(extent)}
     readings = {

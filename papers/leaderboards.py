@@ -58,7 +58,7 @@ class Split(NamedTuple):
 
 @lru_cache(maxsize=2)
 def split_of(name: str, weighting: Any, quick: bool) -> Split:
-    """A corpus as vectors of stems in at least two documents; those of RCV1 come weighted."""
+    """Return a corpus as vectors of stems in at least two documents; RCV1 comes weighted."""
     corpus = corpus_part(name, quick)
     train, test = corpus.split("train"), corpus.split("test")
     Y, Y_test = train.indicator.toarray(), test.indicator.toarray()
@@ -112,7 +112,7 @@ def measure_contender(*, corpus: str, name: str, quick: bool, seed: int) -> dict
 
 
 def truth_of(*, corpus: str, quick: bool, seed: int) -> dict[str, Any]:
-    """The labels of the test documents, for the sign tests."""
+    """Return the labels of the test documents, for the sign tests."""
     split = split_of(corpus, "binary", quick)
     return {"shape": list(split.Y_test.shape), "labels": np.flatnonzero(split.Y_test).tolist()}
 
@@ -154,7 +154,7 @@ def _score(model: Any, X: Any, split: Split) -> Scored:
 
 
 def _best(tried: list[Scored], values: Callable[[Scored], dict[Any, float]]) -> tuple[int, Any]:
-    """The index of the best setting, and the best way to use it; the first of equal ones."""
+    """Return the index of the best setting and the best way to use it; ties take the first."""
     found = {
         (place, way): value
         for place, held in enumerate(tried)
@@ -164,7 +164,7 @@ def _best(tried: list[Scored], values: Callable[[Scored], dict[Any, float]]) -> 
 
 
 def _decision_scores(held: Scored, split: Split, folds: Array) -> dict[float, float]:
-    """The mean of micro and macro F1 by shrinkage.
+    """Return the mean of micro and macro F1 by shrinkage.
 
     Thresholds of a fold are fitted on the others.
     """
@@ -199,7 +199,10 @@ def _one_class(scores: Array) -> Array:
 
 
 def _forecast_scores(held: Scored, split: Split, folds: Array) -> dict[bool, float]:
-    """Minus the log loss of own probabilities (True), and of scores put through a line of the other folds (False)."""
+    """Return minus the log loss of a model's own probabilities (True) and of its scores (False).
+
+    Scores are put through a line that is fitted on the other folds.
+    """
     made = np.zeros(split.Y.shape)
     for fold in range(N_FOLDS):
         others, here = (folds >= 0) & (folds != fold), folds == fold
@@ -320,7 +323,7 @@ def size_of(model: Any, seen: set[int] | None = None) -> int:
 
 
 def compact_letters(names: Sequence[str], differ: Callable[[str, str], bool]) -> dict[str, str]:
-    """Compact letter display: systems that share a letter do not differ (Piepho's insert and absorb).
+    """Return the compact letter display: systems that share a letter do not differ.
 
     Parameters
     ----------
@@ -360,7 +363,7 @@ def _letter(place: int) -> str:
 
 
 def _board(corpus: str) -> Experiment:
-    """The leaderboard of a corpus, a row per contender."""
+    """Return the leaderboard of a corpus, a row per contender."""
 
     def tasks(extent: Extent) -> dict[str, Task]:
         return {
@@ -434,7 +437,7 @@ class _Letters:
         self._letters: dict[str, str] = {}
 
     def of(self, name: str) -> Any:
-        """The function that picks the letters of one contender."""
+        """Return the function that picks the letters of one contender."""
 
         def pick(truth: Any, *results: Any) -> str:
             measured = {

@@ -1,4 +1,4 @@
-"""The lecture on naive Bayes and logistic regression: its smoothings and its solvers, on 20 Newsgroups."""
+"""The lecture on naive Bayes and logistic regression: smoothings and solvers, on 20 Newsgroups."""
 
 from __future__ import annotations
 
@@ -90,7 +90,10 @@ def _vectors(quick: bool) -> tuple[Any, Any, Any, Any]:
 
 
 def measure_solver(*, solver: str, quick: bool, seed: int) -> dict[str, Any]:
-    """The objective a solver reaches, 20 groups each against the rest, and the F1 of its decisions at 1/2."""
+    """Measure the objective that a solver reaches and the F1 of its decisions at 1/2.
+
+    Each of the 20 groups is fitted against the rest.
+    """
     X, Y, X_test, Y_test = _vectors(quick)
     start = time.process_time()
     model = SparseBayesClassifier(
@@ -110,7 +113,7 @@ def measure_solver(*, solver: str, quick: bool, seed: int) -> dict[str, Any]:
 
 
 def _objective(solution: Any, X: Any, y: Any) -> float:
-    """Minus the log posterior without constants, by plain NumPy instead of the solver's own value."""
+    """Return minus the log posterior without constants, in plain NumPy."""
     margins = np.where(y > 0, 1.0, -1.0) * (X @ solution.coefficients + solution.intercept)
     return float(
         np.logaddexp(0, -margins).sum() + (solution.coefficients**2).sum() / (2 * VARIANCE)

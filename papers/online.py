@@ -77,7 +77,7 @@ _QUICK_TOPICS = 6
 
 
 class Reuters(NamedTuple):
-    """Vectors of training and test documents, their labels, and the terms selected for each category."""
+    """Vectors and labels of training and test documents, and the selected terms per category."""
 
     X: Any
     X_test: Any
@@ -109,14 +109,14 @@ def _feature_mask(quick: bool) -> Any:
 
 
 def data_of(row: str, quick: bool) -> Reuters:
-    """The data of a system."""
+    """Return the data of a system."""
     every_word = row.startswith("SVMa")
     vectors = reuters_vectors(quick, 3 if every_word else 1)
     return Reuters(*vectors, None if every_word else _feature_mask(quick))
 
 
 def model_of(row: str, *, likelihood: str = "probit", n_epochs: int = 3, bias: float = 1.0) -> Any:
-    """The unfitted model of a row of Table 2."""
+    """Return the unfitted model of a row of Table 2."""
     family, _, number = row.partition("-")
     if family == "GP":
         return OnlineGaussianProcess(kernel=KERNELS[number], max_basis="terms", shuffle=False)
@@ -183,7 +183,7 @@ def measure_system(
 
 
 def labels_of_test(*, quick: bool, seed: int) -> dict[str, Any]:
-    """The labels of the test documents, for the sign tests."""
+    """Return the labels of the test documents, for the sign tests."""
     Y_test = reuters_vectors(quick, 1)[3]
     return {"shape": list(Y_test.shape), "labels": np.flatnonzero(Y_test).tolist()}
 
@@ -199,7 +199,7 @@ def _decisions(Y: Array, train: Array, test: Array, probabilities: bool) -> dict
 
 
 def _evidence(model: Any, data: Reuters, probabilities: Array, seed: int) -> list[float | None]:
-    """The log evidence of the test documents, mean over categories.
+    """Return the log evidence of the test documents, mean over categories.
 
     The interval resamples documents.
     """
@@ -237,7 +237,7 @@ def _of_selected_length(data: Reuters) -> Reuters:
 
 
 def play_stream(*, stream: str, gain: str, quick: bool, seed: int) -> dict[str, Any]:
-    """The data of Tables 4 and 5 and Figure 2 by strategy; intervals resample topics."""
+    """Measure Tables 4 and 5 and Figure 2 by strategy; intervals resample topics."""
     played = _stream(stream, quick)
     settings = replace(ProfileSettings(), strategy=Strategy(gain=gain, seed=seed))  # type: ignore[arg-type]
     simulation = simulate(
@@ -371,7 +371,10 @@ def _signs_grid(extent: Extent) -> Grid:
 
 
 def _symbols(truth: Any, row: Any, column: Any) -> str:
-    """The s-test and the S-test of a row's system against a column's, without correction as in the paper."""
+    """Return the s-test and S-test symbols of a row's system against a column's.
+
+    There is no correction for several tests, as in the paper.
+    """
     shape = truth["shape"]
     Y, a, b = (
         matrix_of(flat, shape) for flat in (truth["labels"], row["decisions"], column["decisions"])
@@ -415,7 +418,7 @@ KINDS = {
 
 
 def _stream_task(stream: str, extent: Extent, gain: str = "paper") -> Task:
-    """Filtering a stream for all its topics by all strategies."""
+    """Return the task of filtering a stream for all its topics by all strategies."""
     corpus = STREAMS[stream][0] if stream in STREAMS else "ohsumed-trec9"
     return Task.of(
         play_stream,
@@ -428,7 +431,7 @@ def _stream_task(stream: str, extent: Extent, gain: str = "paper") -> Task:
 
 
 def _trec9_task(extent: Extent) -> Task | None:
-    """The paper's own stream, if it is there."""
+    """Return the task of the paper's own stream, or None if the stream is missing."""
     return _stream_task("trec9", extent) if has_trec9() and not extent.quick else None
 
 

@@ -13,7 +13,7 @@ from papers.running import Reproduction
 
 
 def findings_page(made: Reproduction, *, command: str, date: str) -> str:
-    """An HTML document of all findings."""
+    """Return an HTML document of all findings."""
     facts = [Fact("measured on", date), Fact("by", command)]
     if made.extent.quick:
         facts.append(

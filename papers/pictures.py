@@ -61,7 +61,7 @@ class LinePlot(Chart):
 
 @dataclass(frozen=True)
 class BoxPlot(Chart):
-    """Smallest, quarter, median, three quarters and largest of each group, side by side within a name.
+    """Box plots: minimum, quartiles and maximum of each group, side by side within a name.
 
     Examples
     --------

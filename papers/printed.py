@@ -1,4 +1,4 @@
-"""What the papers printed: one YAML file per paper, with captions, values, open choices, and why ours differ."""
+"""Printed values: one YAML file per paper, with captions, open choices, and explanations."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class PrintedTable:
         }
 
     def decimals(self, row: str, column: str) -> int:
-        """The number of decimals of a value."""
+        """Return the number of decimals of a value."""
         if isinstance(self.digits, int):
             return self.digits
         return self.digits.get(row, self.digits.get(column, 1))
@@ -88,7 +88,7 @@ class Paper:
 
 @cache
 def paper(name: str) -> Paper:
-    """What a paper printed.
+    """Return what a paper printed.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def paper(name: str) -> Paper:
 
 
 def printed_table(experiment: str) -> PrintedTable:
-    """What was printed at the place of an experiment, such as "sparse-bayes:table-3"."""
+    """Return the printed table of an experiment, such as "sparse-bayes:table-3"."""
     name, _, place = experiment.partition(":")
     return paper(name).tables[place]
 

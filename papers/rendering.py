@@ -18,8 +18,10 @@ from papers.running import Reproduction
 
 MARKS = {"agrees": "", "differs": "≠", "not comparable": "°", "ours alone": "", "missing": "–"}
 LEGEND = (
-    "A cell is *paper → ours (difference) [95% bootstrap interval of ours over test documents]*; a cell with one "
-    "number is ours alone. ≠: the printed value is outside the interval; °: not comparable; –: missing; the "
+    "A cell is *paper → ours (difference) [95% bootstrap interval of ours over test documents]*; "
+    "a cell with one "
+    "number is ours alone. ≠: the printed value is outside the interval; °: not comparable; –: "
+    "missing; the "
     "number leads to the note below the table."
 )
 
@@ -57,7 +59,7 @@ class CellText:
 
 @dataclass(frozen=True)
 class Layout:
-    """Column headings, rows (a label and its cells, None where there is nothing) and explanations numbered from 1."""
+    """Column headings, rows of labels and cells (or None), and explanations numbered from 1."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[CellText | None, ...]], ...]
@@ -148,11 +150,12 @@ def write_markdown(made: Reproduction, path: Path, *, command: str, date: str) -
 
 
 def kept_sections(page: str) -> dict[str, str]:
-    r"""The sections of a page by the name of their experiment.
+    r"""Return the sections of a page by the name of their experiment.
 
     Examples
     --------
-    >>> kept_sections("# Results\n\n## A paper\n\n### online:table-2: Ten systems\n\n| a |\n\n## Another\n")
+    >>> page = "# Results\n\n## A paper\n\n### online:table-2: Ten systems\n\n| a |\n\n## Another\n"
+    >>> kept_sections(page)
     {'online:table-2': '### online:table-2: Ten systems\n\n| a |\n'}
     """
     sections: dict[str, list[str]] = {}
@@ -168,7 +171,10 @@ def kept_sections(page: str) -> dict[str, str]:
 
 def _page(sections: dict[str, str], *, quick: bool) -> Iterator[str]:
     extent = " on a **sample of the documents** (`--quick`)" if quick else ""
-    yield f"# Results\n\nEvery table and figure of the papers, paper beside ours{extent}.\n\n{LEGEND}\n"
+    yield (
+        f"# Results\n\nEvery table and figure of the papers, paper beside ours{extent}.\n\n"
+        f"{LEGEND}\n"
+    )
     last = ""
     for name in experiments():
         group = name.partition(":")[0]

@@ -187,7 +187,7 @@ def work(task: Task, key: str, store: Store) -> Found:
 
 
 def rounded(value: Any) -> Any:
-    """A result as plain Python, its numbers rounded to ten significant digits."""
+    """Return a result as plain Python, its numbers rounded to ten significant digits."""
     if isinstance(value, dict):
         return {str(name): rounded(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

@@ -1,9 +1,11 @@
-"""Eyheramendy, Genkin, Ju, Lewis & Madigan (2003): sparse Bayesian classifiers for text categorization.
+"""Sparse Bayesian classifiers for text categorization (Eyheramendy et al. 2003).
+
+The authors are Eyheramendy, Genkin, Ju, Lewis & Madigan.
 
 Fixed by the paper: stop words and punctuation left out; log TF; terms chosen for each category by
-|Pearson|; the threshold with the fewest training errors. Open, and here as the defaults of `Setting`: words are runs of letters,
-without stems; the intercept has no prior; the mode is exact; of equally good thresholds the one in
-the widest gap.
+|Pearson|; the threshold with the fewest training errors. Open, and chosen here by the defaults of
+`Setting`: words are runs of letters, without stems; the intercept has no prior; the mode is exact;
+of equally good thresholds the one in the widest gap.
 """
 
 from __future__ import annotations
@@ -107,7 +109,7 @@ class Setting:
 
 
 class Vectors(NamedTuple):
-    """Training and test documents as vectors, their categories as indicators, and the names of these."""
+    """Vectors, category indicators and category names of training and test documents."""
 
     train: Any
     train_categories: Array
@@ -117,7 +119,7 @@ class Vectors(NamedTuple):
 
 
 def measure_setting(*, quick: bool, seed: int, **parts: Any) -> dict[str, Any]:
-    """F1 of the categories, micro and macro F1 in per cent, and the number of parameters that are not 0."""
+    """Measure F1 per category and on average in per cent, and count parameters that are not 0."""
     setting = Setting(**parts)
     vectors = vectors_of(setting, quick)
     if setting.terms == 0:
@@ -136,7 +138,10 @@ def measure_setting(*, quick: bool, seed: int, **parts: Any) -> dict[str, Any]:
 
 
 def count_parameters(*, gamma: float, change: float, quick: bool, seed: int) -> dict[str, Any]:
-    """How many parameters of each category are not 0 when EM stops at another change of the largest weight."""
+    """Count the nonzero parameters of each category when EM stops at another tolerance.
+
+    The tolerance bounds the change of the largest weight.
+    """
     setting = replace(LAPLACE, parameter=gamma, stop="early")
     vectors = vectors_of(setting, quick)
     model = classifier_of(setting).set_params(tol=100 * change)  # EM stops at 1% of tol
@@ -149,7 +154,7 @@ def count_parameters(*, gamma: float, change: float, quick: bool, seed: int) -> 
 
 
 def vectors_of(setting: Setting, quick: bool = False) -> Vectors:
-    """The documents as vectors of a setting."""
+    """Return the documents as vectors of a setting."""
     if setting.corpus == "rcv1-sample":
         return _given_vectors(quick, setting.scale)
     words = (setting.characters, setting.stop_words, setting.stemmer)
@@ -182,7 +187,7 @@ def _vectors(
 
 @lru_cache(maxsize=1)
 def _given_vectors(quick: bool, scale: float) -> Vectors:
-    """The vectors of a corpus without text, with the categories that have a training document."""
+    """Return the vectors of a corpus without text, and categories with a training document."""
     corpus = corpus_part("rcv1-sample", quick)
     train, test = corpus.split("train"), corpus.split("test")
     assert train.vectors is not None
@@ -196,13 +201,13 @@ def _given_vectors(quick: bool, scale: float) -> Vectors:
 
 
 def feature_mask_of(setting: Setting, vectors: Vectors) -> Any:
-    """The terms that each category may use, categories x terms."""
+    """Return the terms that each category may use, categories x terms."""
     selection = SelectTerms(by=setting.by, k=setting.terms, per_category=True)
     return selection.fit(vectors.train, vectors.train_categories).feature_mask_
 
 
 def classifier_of(setting: Setting) -> Any:
-    """The classifier, not fitted."""
+    """Return the unfitted classifier of a setting."""
     priors: dict[str, Callable[[], Any]] = {
         "jeffreys": JeffreysPrior,
         "laplace": lambda: LaplacePrior(gamma=setting.parameter),
@@ -220,7 +225,7 @@ def classifier_of(setting: Setting) -> Any:
 
 
 def _decide(setting: Setting, vectors: Vectors) -> tuple[Array, Array]:
-    """Decisions on the test documents by thresholds on training scores, and the parameters that are not 0."""
+    """Decide on the test documents by training thresholds, and count parameters that are not 0."""
     feature_mask, train, test = feature_mask_of(setting, vectors), vectors.train, vectors.test
     if setting.intercept == "prior":
         train, test = (
@@ -248,7 +253,10 @@ def _decide_by_peer(setting: Setting, vectors: Vectors) -> tuple[Array, Array]:
 
 
 def _rocchio_share(vectors: Vectors) -> float:
-    """The share with the highest micro F1 on training documents held out, thresholds by F1 on the other folds."""
+    """Return the share with the highest micro F1 on held-out training documents.
+
+    Thresholds are chosen by F1 on the other folds.
+    """
     X, Y = sparse.csr_array(vectors.train), vectors.train_categories
     folds = category_folds(Y, n_folds=3, random_state=0)
 
@@ -281,7 +289,7 @@ def _fit(
 def _fit_peers(
     setting: Setting, matrices: tuple[Any, Any], Y: Array, feature_mask: Any
 ) -> tuple[list[Array], Array]:
-    """The same for a model without feature masks: each category is fitted on its own columns."""
+    """Fit a model without feature masks: each category on its own columns."""
     scores: list[list[Array]] = [[], []]
     for place, terms in enumerate(feature_mask.toarray().astype(bool)):
         columns = [sparse.csr_array(X)[:, np.flatnonzero(terms)] for X in matrices]
@@ -309,7 +317,7 @@ def _thresholds(which: str, Y: Array, scores: Array) -> Array:
 
 
 def _extreme(y: Array, scores: Array, *, highest: bool) -> float:
-    """The highest or the lowest score that as a threshold (exclusive) makes the fewest errors."""
+    """Return the highest or lowest score that makes the fewest errors as an exclusive threshold."""
     order = np.argsort(scores)
     missed, false = np.cumsum(y[order] > 0), np.sum(y == 0) - np.cumsum(y[order] == 0)
     last = np.append(np.diff(scores[order]) > 0, True)  # equal scores are decided alike
@@ -330,7 +338,7 @@ PRIORS = {"Jeffreys": JEFFREYS} | {
 
 
 def task_of(setting: Setting, extent: Extent) -> Task:
-    """The task of a column."""
+    """Return the task of a column."""
     changed = {
         name: value for name, value in asdict(setting).items() if value != getattr(LAPLACE, name)
     }
@@ -353,7 +361,7 @@ def _f1_table(
     rows: tuple[str, ...] = (*TEN, *AVERAGES),
     shown: tuple[str, ...] = (),
 ) -> Experiment:
-    """A table of F1 by category and on average with one column per setting, and other choices by column.
+    """Return a table of F1 by category and on average, with one column per setting.
 
     Other choices have averages and, where `shown` names categories, their F1.
     """
@@ -376,7 +384,7 @@ def _f1_table(
 
 
 def _without_em(columns: Mapping[str, Setting], extent: Extent) -> dict[str, Setting]:
-    """The columns of a run; a quick one leaves out EM on RCV1."""
+    """Return the columns of a run; a quick run leaves out EM on RCV1."""
     slow = {
         name
         for name, setting in columns.items()
@@ -388,7 +396,7 @@ def _without_em(columns: Mapping[str, Setting], extent: Extent) -> dict[str, Set
 
 
 def _averages(setting: Setting, extent: Extent, shown: tuple[str, ...] = ()) -> dict[str, Reading]:
-    """Micro and macro F1, the number of parameters and F1 of some categories, for a list of other readings."""
+    """Return rows of average F1, parameters and some categories' F1 for other readings."""
     task = task_of(setting, extent)
     names = {"micro F1": "micro-average", "macro F1": "macro-average", "parameters": "parameters"}
     names |= {name: name for name in shown}
@@ -570,7 +578,10 @@ GAMMA, DRAWS, SCORES = 10.0, 200_000, (-2.0, -0.5, 0.0, 1.0, 2.5)
 
 
 def draw_from_the_model(*, quick: bool, seed: int) -> dict[str, Any]:
-    """The distance between draws from the hierarchy and the Laplace prior and the probit it is equal to."""
+    """Measure the distance of draws from the hierarchy to the Laplace prior and the probit.
+
+    In theory both are equal.
+    """
     generator = np.random.default_rng(seed)
     n_draws = DRAWS // 10 if quick else DRAWS
     tau = generator.exponential(2 / GAMMA, n_draws)
@@ -637,7 +648,7 @@ REACH = 35.0
 
 
 def second_derivative(*, quick: bool, seed: int) -> dict[str, Any]:
-    """f(w) = (φ'(w) Φ(w) - φ(w)²) / Φ(w)² over a wide range: its largest and smallest value, and its curve."""
+    """Measure f(w) = (φ'(w) Φ(w) - φ(w)²) / Φ(w)² over a wide range: its extremes and its curve."""
     wide, shown = np.linspace(-REACH, REACH, 7001), np.linspace(-6, 6, 121)
     values = _second_derivative(wide)
     curve = zip(shown.tolist(), _second_derivative(shown).tolist(), strict=True)

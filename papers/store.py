@@ -41,7 +41,7 @@ _fingerprint = cache(corpus_fingerprint)
 
 @dataclass
 class Outcomes:
-    """Results of tasks, seconds of each by part, reasons of those that failed, and how many were reused."""
+    """Results and seconds of tasks, the reasons of failures, and the number of reused results."""
 
     results: dict[Task, Result] = field(default_factory=dict)
     seconds: dict[Task, dict[str, float]] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Store:
     folder: Path
 
     def result(self, key: str) -> Result | None:
-        """The stored result, or None."""
+        """Return the stored result, or None."""
         return _read(self.folder / "results" / f"{key}.json")
 
     def seconds(self, key: str) -> dict[str, float]:
@@ -95,7 +95,7 @@ def content_key(task: Task) -> str:
 
 @cache
 def code_version(*names: str) -> str:
-    """SHA-256 of the code that definitions ("module:name") reach, and of the versions of libraries."""
+    """Return the SHA-256 of the code that "module:name" definitions reach and of versions."""
     digest = hashlib.sha256()
     for name, source in sorted(reached_code(*names).items()):
         digest.update(f"{name}\0{source}\n".encode())
@@ -105,7 +105,7 @@ def code_version(*names: str) -> str:
 
 
 def reached_code(*names: str) -> dict[str, str]:
-    """Sources by name: "papers.module:name" for a definition, "bayesift.module" for a file."""
+    """Return sources by "papers.module:name" for definitions, "bayesift.module" for files."""
     found: dict[str, str] = {}
     waiting = list(names)
     while waiting:
@@ -126,7 +126,7 @@ def reached_code(*names: str) -> dict[str, str]:
 
 @cache
 def _file(module: str) -> tuple[str, list[str]]:
-    """The source of a file, and what its imports name."""
+    """Return the source of a file, and the names of its imports."""
     path = _path(module)
     assert path is not None, module
     text = path.read_text("utf-8")
@@ -140,7 +140,7 @@ def _file(module: str) -> tuple[str, list[str]]:
 
 @cache
 def _definition(module: str, name: str) -> tuple[str, list[str]]:
-    """The source of a definition without comments, and what it reaches."""
+    """Return the source of a definition without comments, and the names it reaches."""
     source = ""
     reached: list[str] = []
     for statement in _running(ast.parse(_file(module)[0]), deep=False):
@@ -170,7 +170,7 @@ def _names(module: str) -> set[str]:
 
 
 def _bound(statement: ast.AST) -> set[str]:
-    """The names that a statement of a module defines or imports."""
+    """Return the names that a statement of a module defines or imports."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return {statement.name}
     if isinstance(statement, ast.Assign):
@@ -185,7 +185,7 @@ def _bound(statement: ast.AST) -> set[str]:
 
 
 def _imported(node: ast.AST) -> dict[str, list[str]]:
-    """What the names of an import statement stand for: modules, or definitions of modules."""
+    """Return what the names of an import stand for: modules, or definitions of modules."""
     if isinstance(node, ast.Import):
         return {alias.asname or alias.name.partition(".")[0]: [alias.name] for alias in node.names}
     if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(

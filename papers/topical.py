@@ -77,7 +77,7 @@ class Words:
 
 @lru_cache(maxsize=2)
 def split_of(corpus: str, quick: bool, words: Words) -> Split:
-    """A corpus as vectors."""
+    """Return a corpus as vectors."""
     documents = corpus_part(corpus, quick)
     train, test = documents.split("train"), documents.split("test")
     vectorizer = TermVectorizer(
@@ -142,7 +142,10 @@ def measure_machine(
 
 
 def measure_printed_topics(*, corpus: str, topics: int, quick: bool, seed: int) -> dict[str, Any]:
-    """Micro F1 of all classifiers on topics by the printed rules from a random start, in per cent."""
+    """Measure micro F1 of all classifiers on topics by the printed rules from a random start.
+
+    F1 is in per cent.
+    """
     split = split_of(corpus, quick, Words())
     encoder = SparseNMF(
         n_components=topics,
@@ -167,7 +170,7 @@ def measure_printed_topics(*, corpus: str, topics: int, quick: bool, seed: int) 
 
 
 def words_of(selection: str, average: Any, k: int, split: Split) -> tuple[Array, Array]:
-    """The k words that score best; documents are scaled to length one."""
+    """Return the k words that score best; documents are scaled to length one."""
     by, usual = SELECTIONS[selection]
     chosen = SelectTerms(by=by, k=k, average=average or usual).fit(
         split.train, split.train_categories
@@ -177,7 +180,10 @@ def words_of(selection: str, average: Any, k: int, split: Split) -> tuple[Array,
 
 
 def _topics_of(k: int, split: Split) -> tuple[Array, Array]:
-    """Codes of length one, by the initialisation with more leave-one-out hits on training documents."""
+    """Return codes of length one by the initialisation with more leave-one-out hits.
+
+    Hits are counted on training documents.
+    """
     found = []
     for start in ("nndsvd", "nndsvda") if k <= LARGEST_TRIED_TWICE else ("nndsvd",):
         encoder = SparseNMF(
@@ -231,7 +237,10 @@ def _votes(train: Array, test: Array, categories: Array, weigh: Callable[[Array]
 def leave_one_out(
     train: Array, categories: Array, weigh: Callable[[Array], Array]
 ) -> dict[int, float]:
-    """The share of 2,000 documents that belong to the category with the most votes of the others, by k."""
+    """Return the leave-one-out accuracy on 2,000 documents by k.
+
+    A document is right if its category has the most votes of the other documents.
+    """
     rows = np.sort(np.random.RandomState(0).permutation(len(train))[:HELD_OUT])
     votes = Neighbours(train, categories, weigh).votes(train[rows], N_NEIGHBORS, rows)
     return {
@@ -240,7 +249,7 @@ def leave_one_out(
 
 
 class Neighbours:
-    """Votes of the k nearest documents and of all that are as near as the k-th, whatever their order."""
+    """Votes of the k nearest documents and of all others as near as the k-th, in any order."""
 
     def __init__(self, points: Array, categories: Array, weigh: Callable[[Array], Array]) -> None:
         _, first, place = np.unique(points, axis=0, return_index=True, return_inverse=True)
@@ -276,7 +285,7 @@ class Neighbours:
         return found
 
     def _reach(self, distances: Array, k: int) -> Array:
-        """The distance of the k-th nearest document, equal ones counted as often as there are."""
+        """Return the distance of the k-th nearest document, counting each of several equal ones."""
         nearest = np.argpartition(distances, min(k, distances.shape[1]) - 1, axis=1)[:, :k]
         order = np.argsort(np.take_along_axis(distances, nearest, axis=1), axis=1)
         nearest = np.take_along_axis(nearest, order, axis=1)
@@ -287,7 +296,7 @@ class Neighbours:
 
 
 def _by_support_vectors(train: Array, test: Array, categories: Array) -> Array:
-    """The class libsvm decides for, as an indicator.
+    """Return the class that libsvm decides for, as an indicator.
 
     Kernel values come from two matrix products.
     """
@@ -318,7 +327,7 @@ _QUICK = (4, 16)
 
 
 class Other(NamedTuple):
-    """Another reading of a selection: what is done, and for which numbers of features by which classifiers."""
+    """Another reading of a selection: the treatment, the numbers of features, the classifiers."""
 
     selection: str
     choice: str
@@ -331,7 +340,8 @@ OTHERS = {
     "reuters-labelled": (
         Other(
             "OCFS",
-            "all categories count alike; kNN gives documents without any of the words the first category",
+            "all categories count alike; kNN gives documents without any of the words the first "
+            "category",
             {"average": "mean", "empty": "first"},
             neighbours=(2, 4, 8, 16, 32, 64),
             machine=(2, 4, 8, 16, 32, 64),
@@ -348,7 +358,8 @@ OTHERS = {
     "20newsgroups": (
         Other(
             "OCFS",
-            "raw counts times IDF, digits are parts of words; kNN gives documents without any the first category",
+            "raw counts times IDF, digits are parts of words; kNN gives documents without any the "
+            "first category",
             {"weighting": "tf-idf", "characters": "words", "min_df": 1, "empty": "first"},
             neighbours=(2, 4, 8, 16, 32, 64),
             machine=(4, 16),
@@ -367,7 +378,7 @@ PRINTED_TOPICS = {"reuters-labelled": (512,), "20newsgroups": (8, 32, 128, 256)}
 
 
 def _table(name: str, corpus: str, *, most_topics: int) -> Experiment:
-    """A row per classifier and selection, a column per number of features.
+    """Return a table with a row per classifier and selection, a column per number of features.
 
     More topics need a long run.
     """

@@ -1,4 +1,4 @@
-"""Corpora for tests: found in the data directory, loaded once, and named when they are not there."""
+"""Corpora for tests: found in the data directory, loaded once, and named when missing."""
 
 import os
 from functools import cache
@@ -19,7 +19,8 @@ LONGEST = [
     "spark",
     "tests/laws/test_estimators.py",
     "tests/filtering/test_engine.py",
-    "tests/service/test_reviewing.py",  # with the two before: the kernels are compiled when a browser waits for them
+    # with the two before: the kernels are compiled when a browser waits for them
+    "tests/service/test_reviewing.py",
     "browser",
     "tests/contracts/test_documentation.py",
 ]
@@ -42,7 +43,7 @@ def group_of(nodeid):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Processes of pytest-xdist begin with the longest groups, so that short ones are left at the end."""
+    """Start the longest groups first under pytest-xdist, so that short ones are left at the end."""
     if hasattr(config, "workerinput"):
         places = {group: place for place, group in enumerate(LONGEST)}
         items.sort(key=lambda item: places.get(group_of(item.nodeid), len(places)))

@@ -11,7 +11,7 @@ PAGE = Path(__file__).with_suffix(".md")
 
 
 def commands_page() -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     command = typer.main.get_command(app)
     text = get_docs_for_click(
         obj=command, ctx=typer.Context(command), name="bayesift", title="Commands"

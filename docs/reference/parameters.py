@@ -31,7 +31,7 @@ def _describe(element: Any, obj: griffe.Object) -> None:
 
 
 def _annotation(name: str, obj: griffe.Object) -> Any:
-    """The type as the signature has it."""
+    """Return the type as the signature has it."""
     function: Any = obj.members.get("__init__") if obj.is_class else obj
     try:
         return function.parameters[name].annotation

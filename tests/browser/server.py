@@ -113,5 +113,8 @@ PLACES = (
 
 def wheat(id_, number):
     place = PLACES[number % len(PLACES)]
-    text = f"The wheat harvest near {place} began. Exports of wheat may reach {number + 3} million tonnes this season."
+    text = (
+        f"The wheat harvest near {place} began. Exports of wheat may reach {number + 3} "
+        f"million tonnes this season."
+    )
     return {"id": id_, "title": f"Wheat harvest in {place} {number}", "text": text}

@@ -99,7 +99,10 @@ def settle(page):
 
 
 def scrolls_sideways(page):
-    """Whether it does once it is laid out: pictures follow a new width of the window with the next frames."""
+    """Whether the page scrolls sideways after layout.
+
+    Pictures follow a new width of the window with the next frames.
+    """
     try:
         page.wait_for_function("document.documentElement.scrollWidth <= innerWidth", timeout=5000)
     except api.TimeoutError:
@@ -143,7 +146,8 @@ def test_signing_in_lacks_nothing(server, visit):
 def test_the_audit_finds_what_is_wrong(server, visit):
     page = visit(server)
     page.evaluate("""() => {
-        const main = document.querySelector("main"), make = tag => document.createElement(tag), grey = make("p");
+        const main = document.querySelector("main"), make = tag => document.createElement(tag);
+        const grey = make("p");
         grey.textContent = "hardly to be read";
         grey.style.color = "#999";
         grey.style.background = "#fff";
@@ -194,7 +198,8 @@ def test_everything_is_reached_by_tab_and_focus_is_seen(server, visit, places):
         page.keyboard.press("Tab")
         seen.add(
             page.evaluate(
-                "document.activeElement.getAttribute('aria-label') || document.activeElement.textContent.trim()"
+                "document.activeElement.getAttribute('aria-label') || "
+                "document.activeElement.textContent.trim()"
             )
         )
         ring = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")

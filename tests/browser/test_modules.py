@@ -16,7 +16,8 @@ DOCUMENTS = """async ([name, text]) => {
 CALL = "async ([file, name, ...given]) => (await import(`./static/${file}`))[name](...given)"
 MARKED = """async ([text, words]) => {
     const { markedText } = await import("./static/highlight.js");
-    const marks = node => [...node.querySelectorAll("mark")].map(mark => [mark.textContent, mark.className]);
+    const pair = mark => [mark.textContent, mark.className];
+    const marks = node => [...node.querySelectorAll("mark")].map(pair);
     return markedText(text, words).map(node => [node.textContent, marks(node)]);
 }"""
 

@@ -184,7 +184,8 @@ def test_a_view_that_comes_late_does_not_stand_under_the_next_address(server, vi
         location.hash = "#/";
         while (!answer) await new Promise(resolve => setTimeout(resolve, 10));
         window.fetch = fetched;
-        location.hash = "#/new";  // its event is a task, the answer's view a chain of promises: the view is there first
+        // the hash's event is a task, the answer's view a chain of promises: the view is first
+        location.hash = "#/new";
         answer({ ok: true, text: async () => "[]" });
         for (let turn = 0; turn < 1000; turn++) await null;
         return document.querySelector("main").dataset.place;

@@ -1,4 +1,7 @@
-"""A review on the page, from a dropped file to an exported one: duplicates, keys, reasons, two reviewers, conflicts."""
+"""A review on the page, from a dropped file to an export.
+
+Duplicates, keys, reasons, two reviewers and conflicts.
+"""
 
 import re
 

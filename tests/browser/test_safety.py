@@ -11,15 +11,20 @@ from tests.browser.pages import expect, go, wait_saved
 ATTACKS = {
     "script": "<script>window.hacked = 1</script>",
     "image": "<img src=x onerror='window.hacked = 1'>",
-    "vector": "<svg onload='window.hacked = 1'><a href='javascript:window.hacked = 1'>wheat</a></svg>",
-    "closing": "</textarea></title></style></script><iframe srcdoc='<script>parent.hacked = 1</script>'>",
+    "vector": "<svg onload='window.hacked = 1'><a href='javascript:window.hacked = "
+    "1'>wheat</a></svg>",
+    "closing": "</textarea></title></style></script><iframe srcdoc='<script>parent.hacked = "
+    "1</script>'>",
     "attribute": '" autofocus onfocus="window.hacked = 1" x=\'',
     "template": "${window.hacked = 1} {{constructor.constructor('window.hacked = 1')()}}",
     "direction": "\u202ewheat\u202d &lt;b&gt;",
 }
 PAGE = Path(bayesift.__file__).parent / "service" / "page"
 NAME = "<img src=x onerror=window.hacked=1> \"'&"
-MADE = "main :is(script, img, iframe, style, [onload], [onerror], [onfocus], [onclick], [href^=javascript])"
+MADE = (
+    "main :is(script, img, iframe, style, [onload], [onerror], [onfocus], [onclick], "
+    "[href^=javascript])"
+)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A judgement or a decision counts as saved when the server says so; others are kept and sent again."""
+"""A judgement or decision counts as saved when the server confirms it; others are sent again."""
 
 import csv
 import io

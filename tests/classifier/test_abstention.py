@@ -1,4 +1,4 @@
-"""Texts that a classifier is unsure of: a rate that is kept, foreign texts, reasons, and old files."""
+"""Texts that a classifier is unsure of: the abstention rate, foreign texts, reasons, old files."""
 
 import csv
 import json

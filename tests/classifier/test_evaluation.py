@@ -24,7 +24,10 @@ def test_labels_the_model_does_not_know_count_as_errors():
     truth = [*LABELS[:-2], "sport", "trade"]
     evaluation = evaluate(classifier, corpus_of(TEXTS, [(label,) for label in truth]))
     assert evaluation.unknown_labels == {"sport": 1, "trade": 1}
-    said = "2 of 6 documents have labels the model does not know: 'sport' (1), 'trade' (1); they count as errors"
+    said = (
+        "2 of 6 documents have labels the model does not know: 'sport' (1), 'trade' (1); they "
+        "count as errors"
+    )
     assert evaluation.describe_unknown() == said
     decided, measures = classifier.predict(TEXTS), evaluation.measures
     assert measures.accuracy == pytest.approx(accuracy_score(truth, decided))

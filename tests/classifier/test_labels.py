@@ -174,7 +174,10 @@ def test_a_saved_model_gives_the_same_form(labels, classifier, tmp_path):
 
 
 def folds_for(labels):
-    """scikit-learn itself refuses to look at lists and tuples of labels, so that a number of folds will not do."""
+    """Folds for the labels.
+
+    scikit-learn does not look at lists and tuples of labels, so a number of folds would fail.
+    """
     first = plain(labels)[0]
     return KFold(3) if isinstance(first, list | tuple) else 3
 

@@ -34,7 +34,11 @@ WEIGHTS = np.random.default_rng(0).integers(1, 4, len(TEXTS))
 
 
 def not_ours(estimator):
-    """The checks give vectors to the classifier. A column of labels is taken as it is, without a warning."""
+    """Checks that do not apply.
+
+    The checks give vectors to the classifier. A column of labels is taken as it is, without a
+    warning.
+    """
     return {"check_supervised_y_2d": "no warning"}
 
 

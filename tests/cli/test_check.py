@@ -3,7 +3,8 @@ import json
 import pytest
 
 CONTENT = "Body;desk\n" + "".join(
-    f"the {'wheat' if k % 2 else 'oil'} <br> price {k};{'grain' if k % 2 else 'crude|fuel' if k % 4 else 'crude'}\n"
+    f"the {'wheat' if k % 2 else 'oil'} <br> price "
+    f"{k};{'grain' if k % 2 else 'crude|fuel' if k % 4 else 'crude'}\n"
     for k in range(60)
 )
 

@@ -24,7 +24,8 @@ def test_classify_a_table(run, model, corpus, tmp_path):
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 def test_classify_into_every_kind_of_file(run, model, tmp_path, suffix):
     (tmp_path / "new.jsonl").write_text(
-        '{"id": "a \\"b\\"", "text": "corn"}\n{"id": "c,d", "text": "oil"}\n{"id": "é\\n", "text": "crude wheat"}\n'
+        '{"id": "a \\"b\\"", "text": "corn"}\n{"id": "c,d", "text": "oil"}\n{"id": "é\\n", '
+        '"text": "crude wheat"}\n'
     )
     code, out, err = run(
         "classify", model, tmp_path / "new.jsonl", "-o", tmp_path / f"out.{suffix}"
@@ -170,7 +171,10 @@ def test_unknown_labels_are_said(run, model, write):
     arguments = ("evaluate", model, held_out, "--text", "body", "--label", "desk")
     code, out, err = run(*arguments)
     assert code == 0
-    said = "3 of 4 documents have labels the model does not know: 'oil' (2), 'cereal' (1); they count as errors\n"
+    said = (
+        "3 of 4 documents have labels the model does not know: 'oil' (2), 'cereal' (1); they "
+        "count as errors\n"
+    )
     assert err == said
     assert "accuracy 0.2500" in out
     found = json.loads(run(*arguments, "--json")[1])
@@ -368,7 +372,10 @@ def test_rows_without_a_label_are_left_out_and_said_once(run, write, tmp_path):
     code, out, err = run("fit", path, "-o", tmp_path / "m")
     assert (code, err) == (
         0,
-        "bayesift: 2 texts without a label left out; --multilabel keeps them as texts of no category\n",
+        (
+            "bayesift: 2 texts without a label left out; --multilabel keeps them as texts of no "
+            "category\n"
+        ),
     )
     assert "12 documents" in out
     code, out, err = run("fit", path, "-o", tmp_path / "m", "--multilabel")

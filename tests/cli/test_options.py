@@ -1,4 +1,4 @@
-"""Commands are functions: options in dataclasses become flags, and the functions can be called from Python."""
+"""Commands are functions: dataclass options become flags, and Python can call the functions."""
 
 from dataclasses import dataclass
 from inspect import signature

@@ -1,4 +1,4 @@
-"""How a process ends: interrupts at any moment, readers that go away, and progress on a terminal."""
+"""How a process ends: interrupts at any moment, closed pipes, and progress on a terminal."""
 
 import contextlib
 import os
@@ -131,7 +131,7 @@ def test_a_reader_that_goes_away_is_no_error(model, tmp_path, arguments):
 
 
 def on_terminal(arguments, places, first="pass"):
-    """The code of a command whose stderr is a terminal, and what it wrote there, without control sequences."""
+    """The exit code of a command on a terminal, and its stderr without control sequences."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
     with start(

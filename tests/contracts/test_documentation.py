@@ -79,7 +79,7 @@ def run_blocks(page):
 
 
 def run_with_spark(page, folder):
-    """In a process of its own, since a session stays and the next one to be opened would be this one."""
+    """Run a page in its own process, because a Spark session stays open and would be reused."""
     pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
     if shutil.which("java") is None:
         pytest.skip("no Java on this machine")

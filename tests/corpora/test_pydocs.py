@@ -36,7 +36,10 @@ def test_documents_speak_for_themselves(corpus):
 
 
 def test_does_not_depend_on_the_run(corpus):
-    code = "import json, email; from bayesift.corpora import load_pydocs; print(load_pydocs().fingerprint)"
+    code = (
+        "import json, email; from bayesift.corpora import load_pydocs; "
+        "print(load_pydocs().fingerprint)"
+    )
     run = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONHASHSEED": "7"},

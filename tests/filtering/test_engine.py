@@ -48,7 +48,10 @@ def documents_of(engine):
 
 
 class Actions:
-    """Turns numbers into what may happen to a filter: documents, judgements early and late, twice, taken back."""
+    """Turns numbers into the events of a filter: documents and judgements.
+
+    Judgements come early and late, twice, and are withdrawn.
+    """
 
     def __init__(self, made):
         self.filter = made

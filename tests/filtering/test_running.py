@@ -1,4 +1,4 @@
-"""A filter in a pipe that is killed: what it decides in the end is what it would have decided without."""
+"""A filter in a pipe that is killed decides the same as one that is not."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from tests.filtering.worlds import PROFILES, same_state, stream
 
 
 def lines_of(n, seed=0):
-    """Documents with judgements that come late, out of order, twice, are changed, taken back, or never come."""
+    """Documents with judgements late, unordered, repeated, changed, withdrawn or missing."""
     documents, labels = stream(n, seed=seed)
     rng = random.Random(seed)
     lines = []
@@ -110,7 +110,7 @@ def test_a_run_that_died_anywhere_ends_as_one_that_did_not(tmp_path, profiles, b
 
 
 def spoil(folder, certain, rng):
-    """What dying leaves: answers that never left the buffer, an event of which only a part was written."""
+    """Leave what a killed process leaves: unwritten answers, and an event written in part."""
     answers = folder.with_suffix(".out")
     os.truncate(answers, rng.randint(certain, answers.stat().st_size))
     with (folder / "events.jsonl").open("a") as log:

@@ -39,7 +39,7 @@ def profiles(write):
 
 
 def lines_of(n=80, *, seed=2, judge=True):
-    """Documents, with a judgement of every third some lines later, given twice, and some taken back."""
+    """Documents with a judgement of every third, some lines later, given twice, some withdrawn."""
     documents, labels = stream(n, seed=seed)
     lines = []
     for i, document in enumerate(documents):

@@ -37,7 +37,7 @@ def corpus(n=200, seed=6):
 
 
 def places_read(engine, documents, taken, labels):
-    """Places of relevant documents when those passed over are read after the others, the most probable first."""
+    """Positions of relevant documents when rejected ones are read last, the most probable first."""
     profile = engine.profiles["grain"]
     chances = [profile.probability(engine.space.vector(d.id, d.full_text)) for d in documents]
     passed = [row for row in range(len(documents)) if row not in taken]
@@ -183,7 +183,8 @@ def test_one_command_runs_the_trec9_collection(capsys, tmp_path):
 
     def records(part, first):
         return "".join(
-            f".I {n}\n.U\n{n}\n.S\nHeart 8{7 + (first > 0)}03; 1:2\n.T\n{d.text}.\n.W\n{d.text}.\n.A\nAnna A.\n"
+            f".I {n}\n.U\n{n}\n.S\nHeart 8{7 + (first > 0)}03; 1:2\n.T\n{d.text}.\n.W\n{d.text}.\n"
+            f".A\nAnna A.\n"
             for n, d in enumerate(part, first)
         )
 
@@ -192,7 +193,10 @@ def test_one_command_runs_the_trec9_collection(capsys, tmp_path):
     (folder / "ohsumed.88-91").write_text(records(documents[60:], 60))
     (folder / "qrels.ohsu.batch.87").write_text("".join(judged[:60]))
     (folder / "qrels.ohsu.88-91").write_text("".join(judged[60:]))
-    statement = "<top>\n<num> Number: OHSU1\n<title> wheat harvest\n<desc> Description:\ncorn and barley\n</top>\n\n"
+    statement = (
+        "<top>\n<num> Number: OHSU1\n<title> wheat harvest\n<desc> Description:\ncorn and "
+        "barley\n</top>\n\n"
+    )
     (folder / "query.ohsu.1-63").write_text(statement)
     with pytest.raises(SystemExit) as done:
         main(

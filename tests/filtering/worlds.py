@@ -1,4 +1,4 @@
-"""Small streams about a topic that a filter can learn, and slow, obvious versions of what it computes."""
+"""Small streams about a topic that a filter can learn, and slow, plain versions of its results."""
 
 import numpy as np
 from scipy import sparse

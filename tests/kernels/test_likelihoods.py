@@ -49,7 +49,10 @@ def ours(link, m, margins):
 
 
 def exact(link, m, t):
-    """Log psi, psi'/psi and minus the second derivative r (r - (log psi')'), with hundreds of digits."""
+    """Log psi, psi'/psi and minus the second derivative, with hundreds of digits.
+
+    The last one is r (r - (log psi')').
+    """
     t, m = mpmath.mpf(t), mpmath.mpf(m)
     if link == PROBIT:
         upper = mpmath.erfc(abs(t) / mpmath.sqrt(2)) / 2

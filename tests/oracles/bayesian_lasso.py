@@ -1,4 +1,4 @@
-"""A Gibbs sampler of logistic regression under a Laplace prior: Polya-Gamma numbers, and variances of each weight."""
+"""A Gibbs sampler of logistic regression under a Laplace prior, by Polya-Gamma numbers."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The recursion of the Bayesian online perceptron as the paper prints it, in NumPy, one document at a time."""
+"""The Bayesian online perceptron as the paper prints it, in NumPy, one document at a time."""
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr

@@ -1,4 +1,4 @@
-"""Online Gaussian processes by the book, in NumPy: exact moment matching, and basis vectors without any shortcut."""
+"""Online Gaussian processes in plain NumPy: exact moment matching, and basis vectors."""
 
 import numpy as np
 
@@ -18,7 +18,10 @@ def gram(kind, X, Z):
 
 
 def exact_recursion(K, signs, moments=probit_moments, n_epochs=1):
-    """Mean and covariance of the fields of all documents, and the log evidence of every label before it is learned."""
+    """Mean and covariance of the fields of all documents, and the log evidence of each label.
+
+    The evidence of a label is that before it is learned.
+    """
     mean, covariance, evidence = np.zeros(len(K)), K.copy(), []
     for t in np.tile(np.arange(len(signs)), n_epochs):
         log_evidence, g, q = moments(signs[t], mean[t], covariance[t, t])

@@ -1,4 +1,4 @@
-"""Experts and mixers of the online stack as their formulas read, in NumPy, one document at a time."""
+"""Experts and mixers of the online stack by their formulas, in NumPy, a document at a time."""
 
 import numpy as np
 from scipy.special import expit, log_ndtr, logsumexp, xlogy
@@ -25,7 +25,10 @@ def prior_variance(largest, ratio):
 
 
 class RunningPerceptron:
-    """One category: moments are recomputed from prior variances and the documents' natural parameters each time."""
+    """One category: moments recomputed each time from variances and natural parameters.
+
+    The variances are those of the prior, the natural parameters those of the documents.
+    """
 
     def __init__(self, n_terms, largest=64.0):
         self.largest, self.n, self.inside = largest, 0, 0

@@ -15,7 +15,7 @@ def random_rows(n_rows, n_columns, *, seed=0, density=0.4):
 
 
 def local_entries(X):
-    """Rows as online kernels take them: the bias 1 in column 0, then the columns of X; int64 indptr."""
+    """Rows as online kernels take them: bias 1 in column 0, then the columns of X; int64 indptr."""
     wide = np.hstack([np.ones((X.shape[0], 1)), X.toarray()])
     rows = sparse.csr_array(wide)
     return wide, Entries(rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data)

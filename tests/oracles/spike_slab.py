@@ -1,4 +1,7 @@
-"""A Gibbs sampler of spike-and-slab models: Albert & Chib's truncated normals for probit, Polya-Gamma for logit."""
+"""A Gibbs sampler of spike-and-slab models.
+
+Truncated normals for probit (Albert & Chib), Polya-Gamma for logit.
+"""
 
 import numpy as np
 from scipy.special import expit, ndtr, ndtri
@@ -7,7 +10,10 @@ _PARTS = 200  # of the sum that a Polya-Gamma number is
 
 
 def polya_gamma(scores, generator):
-    """Draws of PG(1, f) by its sum of exponentials, the rest replaced by its mean (Polson, Scott & Windle 2013)."""
+    """Draw from PG(1, f) by its sum of exponentials, the rest replaced by its mean.
+
+    Polson, Scott & Windle (2013).
+    """
     shifts = (np.arange(_PARTS) + 0.5) ** 2 + (scores[:, np.newaxis] / (2 * np.pi)) ** 2
     parts = (generator.exponential(size=shifts.shape) / shifts).sum(axis=1)
     means = np.where(

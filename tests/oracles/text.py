@@ -33,7 +33,7 @@ JOINERS = "\u200b\u200c\u200d\u2060" + "".join(
 
 
 def longest_ngram(character):
-    """2 in Han and Hiragana, 3 in Katakana and scripts of South East Asia, None in scripts with spaces."""
+    """2 in Han and Hiragana, 3 in Katakana and South East Asian scripts, None with spaces."""
     name, category = unicodedata.name(character, ""), unicodedata.category(character)
     if name.startswith(SOUTH_EAST_ASIAN) and category[0] in "LM":
         return 3

@@ -1,4 +1,4 @@
-"""Word knowledge from the category descriptions of Reuters lifts the learning curve where examples are few."""
+"""Word knowledge from Reuters' category descriptions lifts the learning curve of few examples."""
 
 import pytest
 

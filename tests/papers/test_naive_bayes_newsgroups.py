@@ -1,4 +1,4 @@
-"""20 Newsgroups by date: the smoothing chosen by cross-validation on the training articles alone."""
+"""20 Newsgroups by date: the smoothing chosen by cross-validation on training articles alone."""
 
 import numpy as np
 import pytest
@@ -42,6 +42,7 @@ def test_best_smoothing_beats_multinomial_naive_bayes_tuned_the_same_way(corpus_
         search.fit(X, np.array(train.labels))
         accuracy[name] = search.score(X_test, np.array(test.labels))
         print(
-            f"{name}: {search.best_params_}, {search.best_score_:.4f} in cross-validation, {accuracy[name]:.4f} on test"
+            f"{name}: {search.best_params_}, {search.best_score_:.4f} in cross-validation, "
+            f"{accuracy[name]:.4f} on test"
         )
     assert accuracy["bayesift"] > accuracy["scikit-learn"]

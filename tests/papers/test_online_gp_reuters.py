@@ -1,4 +1,4 @@
-"""Chai, Ng & Chieu (2002), Table 2: the Gaussian processes on Reuters (ModApte), three thresholds."""
+"""Chai, Ng & Chieu (2002), Table 2: Gaussian processes on Reuters (ModApte), three thresholds."""
 
 import pytest
 

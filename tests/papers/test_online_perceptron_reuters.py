@@ -1,4 +1,6 @@
-"""Chai, Ng & Chieu, Tables 2, 6 and 7: the Bayesian online perceptron on Reuters-21578 (ModApte, 90 categories).
+"""Chai, Ng & Chieu, Tables 2, 6 and 7: the online perceptron on Reuters-21578 (ModApte).
+
+It has 90 categories.
 
 Porter stems, ltc over the whole vocabulary, terms with a likelihood ratio above 12.13 and at most
 300 of them, three passes. The printed evidence is that of the test documents.
@@ -64,7 +66,10 @@ def test_tables_2_6_and_7_of_the_online_paper():
 @pytest.mark.slow
 @pytest.mark.corpus("reuters21578.tar.gz")
 def test_evidence_of_the_logit_with_words_of_letters_only():
-    """The paper has 8,362 words in three documents or more: between those with digits (9,090) and without (7,864)."""
+    """The paper has 8,362 words in three documents or more.
+
+    With digits there are 9,090, without 7,864.
+    """
     X, Y, X_test, Y_test, feature_mask = reuters("letters")
     model = OnlinePerceptron(likelihood=LogitNoise(by="probit"), n_epochs=3).fit(
         X, Y, feature_mask=feature_mask

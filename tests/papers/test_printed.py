@@ -1,4 +1,4 @@
-"""What the papers print is whole: every value has a place where ours stands, or a reason why not."""
+"""The printed values of the papers are complete: each has a value of ours, or a reason."""
 
 import numpy as np
 import pytest

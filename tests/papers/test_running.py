@@ -25,7 +25,10 @@ from tests.papers import work
 
 if __name__ == "__main__":
     marks, store, seconds, jobs = sys.argv[1:]
-    tasks = [Task.of(work.mark, f"{n}", number=n, folder=marks, seconds=float(seconds)) for n in range(8)]
+    tasks = [
+        Task.of(work.mark, f"{n}", number=n, folder=marks, seconds=float(seconds))
+        for n in range(8)
+    ]
     outcomes = carry_out(tasks, Store(Path(store)), jobs=int(jobs))
     print(outcomes.reused, [outcomes.results[task]["value"][0] for task in tasks])
 """

@@ -1,4 +1,4 @@
-"""2,000 damaged files: no error but DataError, and records read + records reported = records in the file.
+"""2,000 damaged files: no error but DataError, and every record is either read or reported.
 
 The records in a damaged file are counted by a regular expression on its bytes, without bayesift.
 """

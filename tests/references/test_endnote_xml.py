@@ -6,14 +6,19 @@ def styled(text):
 
 
 RECORD = (
-    '<record><database name="My.enl" path="C:\\My.enl">My.enl</database><source-app name="EndNote" version="20.1">'
-    'EndNote</source-app><rec-number>7</rec-number><foreign-keys><key app="EN" db-id="x1" timestamp="0">7</key>'
+    '<record><database name="My.enl" path="C:\\My.enl">My.enl</database><source-app '
+    'name="EndNote" version="20.1">'
+    'EndNote</source-app><rec-number>7</rec-number><foreign-keys><key app="EN" db-id="x1" '
+    'timestamp="0">7</key>'
     '</foreign-keys><ref-type name="Journal Article">17</ref-type><contributors><authors>'
-    f"<author>{styled('Ash, Ann')}</author><author>{styled('Bee, Bob')}</author></authors></contributors>"
+    f"<author>{styled('Ash, Ann')}</author><author>{styled('Bee, Bob')}</author></authors>"
+    f"</contributors>"
     f"<titles><title>{styled('Erosion of H')}{styled('2')}{styled('O &amp; soils')}</title>"
-    f"<secondary-title>{styled('Journal of Soils')}</secondary-title></titles><pages>{styled('12-19')}</pages>"
+    f"<secondary-title>{styled('Journal of Soils')}</secondary-title></titles>"
+    f"<pages>{styled('12-19')}</pages>"
     f"<volume>{styled('3')}</volume><number>{styled('2')}</number><keywords><keyword>{styled('erosion')}</keyword>"
-    f"<keyword>{styled('fire')}</keyword></keywords><dates><year>{styled('2001')}</year><pub-dates><date>May 7</date>"
+    f"<keyword>{styled('fire')}</keyword></keywords><dates><year>{styled('2001')}</year>"
+    f"<pub-dates><date>May 7</date>"
     f"</pub-dates></dates><isbn>1234-5678</isbn><accession-num>{styled('123')}</accession-num><abstract>{styled('Text.')}"
     "</abstract><urls><related-urls><url>https://example.org/1</url></related-urls></urls>"
     "<electronic-resource-num>https://doi.org/10.1000/Soil.1</electronic-resource-num>"

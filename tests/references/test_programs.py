@@ -177,34 +177,41 @@ def test_ris(program, write):
 
 TABLES = {
     "ieee": (
-        '"Document Title",Authors,"Publication Title","Publication Year",Volume,Issue,"Start Page","End '
+        '"Document Title",Authors,"Publication Title","Publication Year",Volume,Issue,"Start '
+        'Page","End '
         'Page",Abstract,"DOI","Author Keywords","IEEE Terms","Document Identifier"\n'
-        '"Erosion of soils after fire","A. Ash; B. Bee","Journal of Soils","2019","3","2","12","19",'
+        '"Erosion of soils after fire","A. Ash; B. Bee","Journal of '
+        'Soils","2019","3","2","12","19",'
         '"Text.","10.1000/SOIL.1","soil;fire","Fires","IEEE Journals"\n'
     ),
     "lens": (
         "Lens ID,Title,Date Published,Publication Year,Source Title,Author/s,Abstract,Volume,Issue "
         "Number,Start Page,End Page,Keywords,PMID,DOI\n"
-        "000-1,Erosion of soils after fire,2019-03-01,2019,Journal of Soils,Ann Ash; Bob Bee,Text.,3,2,"
+        "000-1,Erosion of soils after fire,2019-03-01,2019,Journal of Soils,Ann Ash; Bob "
+        "Bee,Text.,3,2,"
         "12,19,soil; fire,123,10.1000/soil.1\n"
     ),
     "dimensions": (
         '"About the data: Exported on Mar 01, 2020. Criteria: soil"\n'
         "Rank,Publication ID,DOI,PMID,Title,Abstract,Source title,PubYear,Volume,Issue,Pagination,"
         "Publication Type,Authors\n"
-        "500,pub.1,10.1000/soil.1,123,Erosion of soils after fire,Text.,Journal of Soils,2019,3,2,12-19,"
+        "500,pub.1,10.1000/soil.1,123,Erosion of soils after fire,Text.,Journal of "
+        "Soils,2019,3,2,12-19,"
         'Article,"Ash, Ann; Bee, Bob"\n'
     ),
     "openalex": (
         "id,doi,title,display_name,publication_year,publication_date,type,ids.pmid,biblio.volume,"
         "biblio.issue,biblio.first_page,biblio.last_page,primary_location.source.display_name,"
         "authorships.author.display_name,abstract\n"
-        "https://openalex.org/W1,https://doi.org/10.1000/soil.1,Erosion of soils after fire,Erosion of "
-        "soils after fire,2019,2019-03-01,article,https://pubmed.ncbi.nlm.nih.gov/123,3,2,12,19,Journal "
+        "https://openalex.org/W1,https://doi.org/10.1000/soil.1,Erosion of soils after "
+        "fire,Erosion of "
+        "soils after "
+        "fire,2019,2019-03-01,article,https://pubmed.ncbi.nlm.nih.gov/123,3,2,12,19,Journal "
         "of Soils,Ann Ash|Bob Bee,Text.\n"
     ),
     "springer": (
-        "Item Title,Publication Title,Book Series Title,Journal Volume,Journal Issue,Item DOI,Authors,"
+        "Item Title,Publication Title,Book Series Title,Journal Volume,Journal Issue,Item "
+        "DOI,Authors,"
         "Publication Year,URL,Content Type,Pages,Abstract\n"
         "Erosion of soils after fire,Journal of Soils,,3,2,10.1000/soil.1,Ann Ash;Bob Bee,2019,"
         "http://link.springer.com/article/10.1000/soil.1,Article,12-19,Text.\n"
@@ -218,29 +225,36 @@ TABLES = {
     "proquest": (
         "Title,Abstract,StoreId,ArticleType,Authors,pubtitle,pubdate,year,volume,issue,pages,"
         "digitalObjectIdentifier,DocumentURL\n"
-        'Erosion of soils after fire,Text.,99,Article,"Ash, Ann;Bee, Bob",Journal of Soils,Mar 2019,'
+        'Erosion of soils after fire,Text.,99,Article,"Ash, Ann;Bee, Bob",Journal of Soils,Mar '
+        "2019,"
         "2019,3,2,12-19,10.1000/soil.1,https://example.org\n"
     ),
     "lilacs": (
-        "ID,Title,Authors,Source,Journal,Database,Type,Language,Publication year,Descriptor(s),Fulltext "
+        "ID,Title,Authors,Source,Journal,Database,Type,Language,Publication "
+        "year,Descriptor(s),Fulltext "
         "URL,Abstract,Volume number,Issue number,DOI,Pages\n"
-        'lil-1,Erosion of soils after fire,"Ash, Ann; Bee, Bob",J Soils 3(2),Journal of Soils,LILACS,'
+        'lil-1,Erosion of soils after fire,"Ash, Ann; Bee, Bob",J Soils 3(2),Journal of '
+        "Soils,LILACS,"
         "article,es,2019,Soil; Fire,https://example.org,Text.,3,2,10.1000/soil.1,12-19\n"
     ),
     "web of science": (
-        "Publication Type,Authors,Author Full Names,Article Title,Source Title,Abstract,Publication "
+        "Publication Type,Authors,Author Full Names,Article Title,Source "
+        "Title,Abstract,Publication "
         "Year,Volume,Issue,Start Page,End Page,DOI,Pubmed Id,UT (Unique WOS ID)\n"
-        'J,"Ash, A; Bee, B","Ash, Ann; Bee, Bob",Erosion of soils after fire,Journal of Soils,Text.,'
+        'J,"Ash, A; Bee, B","Ash, Ann; Bee, Bob",Erosion of soils after fire,Journal of '
+        "Soils,Text.,"
         "2019,3,2,12,19,10.1000/soil.1,123,WOS:1\n"
     ),
     "distiller": (
         "Refid\tAuthor\tTitle\tAbstract\tJournal\tYear\tVolume\tIssue\tPages\tDOI\n"
-        "7\tAsh, Ann; Bee, Bob\tErosion of soils after fire\tText.\tJournal of Soils\t2019\t3\t2\t12-19\t"
+        "7\tAsh, Ann; Bee, Bob\tErosion of soils after fire\tText.\tJournal of "
+        "Soils\t2019\t3\t2\t12-19\t"
         "doi:10.1000/soil.1\n"
     ),
     "eppi": (
         "ItemId;Title;Authors;ParentTitle;Year;Volume;Issue;Pages;Abstract;DOI;Included\n"
-        '7;Erosion of soils after fire;"Ash, Ann ; Bee, Bob ;";Journal of Soils;2019;3;2;12-19;Text.;'
+        '7;Erosion of soils after fire;"Ash, Ann ; Bee, Bob ;";Journal of '
+        "Soils;2019;3;2;12-19;Text.;"
         "10.1000/soil.1;Exclude\n"
     ),
     "asreview": (
@@ -268,7 +282,10 @@ def test_decisions_in_tables(write):
 
 def test_columns_of_web_of_science_by_tags(write):
     text = "PT\tAU\tAF\tTI\tSO\tID\tAB\tPY\tVL\tIS\tBP\tEP\tDI\tPM\tUT\n"
-    text += "J\tAsh, A; Bee, B\tAsh, Ann; Bee, Bob\tErosion of soils after fire\tJournal of Soils\tRUNOFF; FIRE\tText."
+    text += (
+        "J\tAsh, A; Bee, B\tAsh, Ann; Bee, Bob\tErosion of soils after fire\tJournal of "
+        "Soils\tRUNOFF; FIRE\tText."
+    )
     text += "\t2019\t3\t2\t12\t19\t10.1000/soil.1\t123\tWOS:1\n"
     (first,) = read_references(write("savedrecs.txt", text))
     assert (first.title, first.doi, first.id, first.pages) == (TITLE, DOI, "WOS:1", "12-19")
@@ -481,8 +498,14 @@ def test_summaries_of_pubmed(write):
 
 
 def test_eric(write):
-    record = "OWN - ERIC\nTI  - Erosion of soils after fire\nAU  - Ash, Ann\nAU  - Bee, Bob\nJT  - Journal of Soils\n"
-    record += "OID - EJ{}\nVI  - 3\nIP  - 2\nPG  - 12-19\nDP  - Mar 2019\nAB  - Text.\nISSN- EISSN-1234-5678\nLA  - English\n"
+    record = (
+        "OWN - ERIC\nTI  - Erosion of soils after fire\nAU  - Ash, Ann\nAU  - Bee, Bob\nJT  "
+        "- Journal of Soils\n"
+    )
+    record += (
+        "OID - EJ{}\nVI  - 3\nIP  - 2\nPG  - 12-19\nDP  - Mar 2019\nAB  - Text.\nISSN- "
+        "EISSN-1234-5678\nLA  - English\n"
+    )
     for gap in ("", "\n"):
         found = read_references(write("eric.nbib", record.format(1) + gap + record.format(2)))
         assert [(r.id, r.title, r.authors, r.date) for r in found] == [
@@ -492,8 +515,14 @@ def test_eric(write):
 
 
 def test_plain_text_of_cochrane(write):
-    record = "Record #{} of 2\nID: CN-{}\nAU: Ash A\nAU: Bee B\nTI: Erosion of soils after fire\nSO: Journal of Soils\n"
-    record += "YR: 2019\nVL: 3\nNO: 2\nPG: 12-19\nPM: PUBMED 123\nKY: soil; fire\nDOI: 10.1000/soil.1\nAB: Text.\nUS: https://x.org\n\n\n"
+    record = (
+        "Record #{} of 2\nID: CN-{}\nAU: Ash A\nAU: Bee B\nTI: Erosion of soils after fire\n"
+        "SO: Journal of Soils\n"
+    )
+    record += (
+        "YR: 2019\nVL: 3\nNO: 2\nPG: 12-19\nPM: PUBMED 123\nKY: soil; fire\nDOI: "
+        "10.1000/soil.1\nAB: Text.\nUS: https://x.org\n\n\n"
+    )
     found = read_references(
         write(
             "citation-export.txt",
@@ -519,14 +548,22 @@ def test_plain_text_of_cochrane(write):
 PUBMED_XML = """<?xml version="1.0" ?>
 <!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle//EN" "https://dtd.nlm.nih.gov/x.dtd">
 <PubmedArticleSet>
-<PubmedArticle><MedlineCitation Status="MEDLINE"><PMID Version="1">123</PMID><Article><Journal><JournalIssue>
-<Volume>3</Volume><Issue>2</Issue><PubDate><Year>2019</Year><Month>Mar</Month><Day>01</Day></PubDate></JournalIssue>
-<Title>Journal of Soils</Title></Journal><ArticleTitle>Erosion of <i>soils</i> after fire</ArticleTitle><Pagination>
-<MedlinePgn>12-19</MedlinePgn></Pagination><Abstract><AbstractText Label="METHODS">We <b>did</b>.</AbstractText>
-<AbstractText>Text.</AbstractText></Abstract><AuthorList><Author><LastName>Ash</LastName><ForeName>Ann</ForeName></Author>
-<Author><CollectiveName>Fire Group</CollectiveName></Author></AuthorList><Language>eng</Language></Article>
-<MeshHeadingList><MeshHeading><DescriptorName>Soil</DescriptorName></MeshHeading></MeshHeadingList></MedlineCitation>
-<PubmedData><ArticleIdList><ArticleId IdType="pubmed">123</ArticleId><ArticleId IdType="doi">10.1000/soil.1</ArticleId>
+<PubmedArticle><MedlineCitation Status="MEDLINE"><PMID Version="1">123</PMID><Article><Journal>\
+<JournalIssue>
+<Volume>3</Volume><Issue>2</Issue><PubDate><Year>2019</Year><Month>Mar</Month><Day>01</Day>\
+</PubDate></JournalIssue>
+<Title>Journal of Soils</Title></Journal>\
+<ArticleTitle>Erosion of <i>soils</i> after fire</ArticleTitle><Pagination>
+<MedlinePgn>12-19</MedlinePgn></Pagination><Abstract>\
+<AbstractText Label="METHODS">We <b>did</b>.</AbstractText>
+<AbstractText>Text.</AbstractText></Abstract><AuthorList><Author><LastName>Ash</LastName>\
+<ForeName>Ann</ForeName></Author>
+<Author><CollectiveName>Fire Group</CollectiveName></Author></AuthorList><Language>eng</Language>\
+</Article>
+<MeshHeadingList><MeshHeading><DescriptorName>Soil</DescriptorName></MeshHeading>\
+</MeshHeadingList></MedlineCitation>
+<PubmedData><ArticleIdList><ArticleId IdType="pubmed">123</ArticleId>\
+<ArticleId IdType="doi">10.1000/soil.1</ArticleId>
 </ArticleIdList></PubmedData></PubmedArticle>
 <PubmedArticle><MedlineCitation><PMID>124</PMID></PubmedArticle>
 </PubmedArticleSet>

@@ -177,7 +177,10 @@ def test_bad_use_ends_in_one_line(monkeypatch, capsys, tmp_path, arguments, code
 
 
 def test_unknown_commands_and_numbers_are_told(monkeypatch, capsys, tmp_path, records):
-    lines = "dance\nopen 99\nwords corn=much\nn\nundo\nsplit\nhelp\nsearch corn\nopen 2\nwords corn=1 gold=-1\nq\n"
+    lines = (
+        "dance\nopen 99\nwords corn=much\nn\nundo\nsplit\nhelp\nsearch corn\nopen 2\nwords "
+        "corn=1 gold=-1\nq\n"
+    )
     assert run(monkeypatch, "screen", records, "-o", tmp_path / "corn", lines=lines) == 0
     told = capsys.readouterr().out
     for message in (

@@ -1,4 +1,4 @@
-"""How finds become rarer: the closed form against brute force, and coverage where the model is true."""
+"""Relevant records become rarer: the closed form against brute force, and its coverage."""
 
 import numpy as np
 import pytest

@@ -14,7 +14,8 @@ from bayesift.screening.linkage import Fields, compare, fold, letter_sets, overl
 
 PAPER = Reference(
     title="Sumatriptan in acute migraine: a randomized trial",
-    abstract="We compared sumatriptan with placebo in 200 adults with migraine. Pain fell by half within two hours.",
+    abstract="We compared sumatriptan with placebo in 200 adults with migraine. Pain fell by half "
+    "within two hours.",
     authors=("Silberstein, Stephen D.", "Müller-Hansen, Finn", "O'Connor, Rebecca E."),
     year=1999,
     journal="European Journal of Medical Genetics",

@@ -8,7 +8,10 @@ from bayesift.screening import ReviewCurve, recall_curves
 
 
 def asreview(labels):
-    """WSS@95, RRF@10, loss and NDCG as `asreview-insights` 1.6 and `asreview` 3.0 compute them, from whole orders."""
+    """WSS@95, RRF@10, loss and NDCG as `asreview-insights` 1.6 and `asreview` 3.0 compute them.
+
+    They are computed from whole orders.
+    """
     n, found = len(labels), int(np.sum(labels))
     seen = np.cumsum(labels)
     by_chance = np.round(np.linspace(0, found, n))

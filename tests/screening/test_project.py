@@ -294,7 +294,9 @@ with Project(sys.argv[1], writing=True) as project:
     verdicts = ("included", "excluded", "maybe")
     while True:
         n = len(project.events)
-        event = project.append("decide", by="ann", record=str(n % 3 + 1), verdict=verdicts[n % 3], rank=n)
+        event = project.append(
+            "decide", by="ann", record=str(n % 3 + 1), verdict=verdicts[n % 3], rank=n
+        )
         print(n, flush=True)
 """
 

@@ -1,4 +1,4 @@
-"""A review while it is screened: order, undo, skip, search, words, double screening, prior labels."""
+"""A review while it is screened: order, undo, skip, search, words, double screening, priors."""
 
 from dataclasses import replace
 

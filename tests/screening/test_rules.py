@@ -93,7 +93,7 @@ def test_a_point_process_finds_the_rate_that_made_the_finds():
 
 
 def test_chao_counts_what_one_and_two_rankers_found():
-    """The limit against a hypergeometric truth: two rankers that find independently miss no more, 95% of the time."""
+    """The limit against a hypergeometric truth: independent rankers miss no more, 95% of runs."""
     rng = np.random.default_rng(0)
     held = []
     for _ in range(400):

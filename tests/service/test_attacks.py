@@ -1,4 +1,4 @@
-"""What attackers, full disks and flipped bits can do: a refusal in one sentence, nothing stalls, nothing is lost."""
+"""Attackers, full disks and flipped bits: a refusal in one sentence, no stall, no loss."""
 
 import asyncio
 import io

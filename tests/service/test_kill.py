@@ -1,4 +1,4 @@
-"""A real server killed at any moment, again and again: what was acknowledged is there, bit for bit."""
+"""A real server killed at any moment: what was acknowledged is there, bit for bit."""
 
 import json
 import multiprocessing
@@ -75,7 +75,7 @@ class KilledServer:
             return json.loads(answer.read())
 
     def warm_up(self):
-        """Where kernels have to be compiled first, that takes longer than people are patient below."""
+        """Compile the kernels first, which takes longer than the timeouts below."""
         rng = random.Random(0)
         self._feed(rng)
         self._judge(rng, share=0)
@@ -123,7 +123,10 @@ class KilledServer:
         self.fed += [document["id"] for document in batch]
 
     def _judge(self, rng, share):
-        """Judge what waits, every second document: were two people at one, none could say whose word was the last."""
+        """Judge every second waiting document.
+
+        Were two people at one document, the last judgement would not be known.
+        """
         profile = rng.choice(FILTERS)
         queue = self.ask("GET", f"/api/filters/{profile}/queue?limit=10")
         waiting = [item["document"]["id"] for item in queue]
@@ -197,7 +200,8 @@ def survive(folder, database, kills, seed=0):
         server.work_until_killed(rng.uniform(0.2, 2.0))
         events = server.check(inputs)
         print(
-            f"kill {number + 1}: {events} events, {len(server.acknowledged)} judgements, {len(server.fed)} documents"
+            f"kill {number + 1}: {events} events, {len(server.acknowledged)} judgements, "
+            f"{len(server.fed)} documents"
         )
     assert server.acknowledged
     assert server.decided

@@ -1,4 +1,4 @@
-"""Decisions are written first and learned afterwards, and what is deleted leaves no vectors in memory."""
+"""Decisions are written before they are learned, and deleted reviews leave no vectors in memory."""
 
 import gc
 import threading

@@ -1,4 +1,4 @@
-"""Reviews over HTTP: upload, duplicates, screening, two blind reviewers, conflicts, stages, exports, replay."""
+"""Reviews over HTTP: upload, duplicates, screening, blind reviewers, conflicts, exports, replay."""
 
 import io
 import json
@@ -20,7 +20,8 @@ def ris(start, stop, extra=""):
     for number in range(start, stop):
         topic = TOPICS[number % 3]
         entries.append(
-            f"TY  - JOUR\nTI  - Report {number} on {topic}\nAU  - Author, A{number}\nPY  - 2001\nT2  - Trade\n"
+            f"TY  - JOUR\nTI  - Report {number} on {topic}\nAU  - Author, A{number}\nPY  - 2001\n"
+            f"T2  - Trade\n"
             f"DO  - 10.1000/x.{number}\nAB  - {text_about(topic, number)}\n{extra}ER  - \n"
         )
     return "\n".join(entries).encode()

@@ -1,4 +1,4 @@
-"""A service under test: a client for each role, made-up documents, and the filter made again from what people did."""
+"""A service under test: a client per role, invented documents, and a replayed filter."""
 
 import socket
 import threading
@@ -137,7 +137,7 @@ def listening(service):
 
 
 class InputReplay:
-    """An engine in memory that is given again what came in, in the order of the log: it decides everything itself."""
+    """An engine in memory that replays the inputs in the order of the log and decides itself."""
 
     def __init__(self):
         self.engine = FilterEngine()
@@ -226,7 +226,7 @@ class InputReplay:
 
 
 def same_filter(one, other):
-    """Whether two engines are the same bit for bit: words, frequencies, profiles and their starts."""
+    """Whether two engines are equal bit for bit: words, frequencies, profiles and their starts."""
     assert one.space.get_state()[0] == other.space.get_state()[0]
     assert one.space.get_state()[2] == other.space.get_state()[2]
     assert np.array_equal(one.space.frequencies, other.space.frequencies)

@@ -1,4 +1,4 @@
-"""A real standalone cluster on loopback: a master and workers, each a process that can be killed."""
+"""A real standalone cluster on loopback: a master and workers, as processes that can be killed."""
 
 import os
 import re
@@ -37,7 +37,7 @@ class Cluster:
         self._wait_for(name, "Successfully registered with master")
 
     def kill_worker(self, name):
-        """As if its machine were unplugged: the worker, its executors and their Python processes."""
+        """Kill the worker, its executors and their Python processes, as if unplugged."""
         process = self.workers.pop(name)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -76,6 +76,7 @@ class Cluster:
                 return found
             if ended or late:
                 raise RuntimeError(
-                    f"{name} {'ended' if ended else f'did not start in {seconds} s'}:\n{said[-2000:]}"
+                    f"{name} {'ended' if ended else f'did not start in {seconds} s'}:\n"
+                    f"{said[-2000:]}"
                 )
             time.sleep(0.1)

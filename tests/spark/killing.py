@@ -12,7 +12,7 @@ _DONE_BEFORE = 4  # partitions
 
 @dataclass(frozen=True)
 class Gate:
-    """Lets the batches of the first partitions pass at once, and those of all others when a file is there."""
+    """Lets the batches of the first partitions pass, and all others once a file exists."""
 
     file: str
 

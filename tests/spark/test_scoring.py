@@ -66,7 +66,8 @@ def test_poisoned_rows_are_reported(spark, documents):
     _, texts, topics = zip(*documents, strict=True)
     classifier = TextClassifier().fit(list(texts), [t[0] for t in topics])
     rows = [
-        (0, b"crude oil"), (1, None), (2, b"corn " * 2_100_000), (3, b"caf\xe9 corn"), (4, b"  "), (5, b"go\0ld"),
+        (0, b"crude oil"), (1, None), (2, b"corn " * 2_100_000), (3, b"caf\xe9 corn"), (4, b"  "),
+        (5, b"go\0ld"),
         (6, "größe Öl".encode()),
     ]  # fmt: skip
     df = spark.createDataFrame(

@@ -46,11 +46,26 @@ def row_by_row(path, monkeypatch):
         b"text,label\rone,a\rtwo,b\r",
         b"text,label\ncaf\xc3\xa9,a\nbroken \xff,b\nfine,c\nnul \x00,d\n",
         b"sep=;\ntext;label;split\nwheat;grain;train\noil;crude; test \nrye;;\n",
-        b"id,title,text,label\n 7 ,Grain,wheat,a\n8,,oil,b\n9,Only a title,,c\n7,again,x,d\n,no id,y,e\n",
-        b'{"text": "wheat", "label": ["a", "b"], "id": 1}\n{"text": "oil", "label": []}\n{"text": "rye", "id": 3}\n',
-        b'{"text": "wheat", "label": "a"}\n\n{"text": "oil", "label": 3}\n{"text": "", "label": "b"}\n[1]\n',
-        b'{"text": "caf\\u00e9", "label": true}\n{"text": "half \\ud800"}\n{"text": "x\\u0000", "label": true}\n',
-        b'{"title": "T", "text": "wheat", "label": 4, "split": "train"}\n{"title": null, "text": "oil"}\n',
+        (
+            b"id,title,text,label\n 7 ,Grain,wheat,a\n8,,oil,b\n9,Only a title,,c\n7,again,x,d\n"
+            b",no id,y,e\n"
+        ),
+        (
+            b'{"text": "wheat", "label": ["a", "b"], "id": 1}\n{"text": "oil", "label": []}\n'
+            b'{"text": "rye", "id": 3}\n'
+        ),
+        (
+            b'{"text": "wheat", "label": "a"}\n\n{"text": "oil", "label": 3}\n'
+            b'{"text": "", "label": "b"}\n[1]\n'
+        ),
+        (
+            b'{"text": "caf\\u00e9", "label": true}\n{"text": "half \\ud800"}\n'
+            b'{"text": "x\\u0000", "label": true}\n'
+        ),
+        (
+            b'{"title": "T", "text": "wheat", "label": 4, "split": "train"}\n'
+            b'{"title": null, "text": "oil"}\n'
+        ),
     ],
 )
 def test_arrow_reads_what_the_rows_hold(content, block_size, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""What people bring: delimiters, encodings, headers and columns are guessed, and the guesses are said."""
+"""Delimiters, encodings, headers and columns of user files are guessed, and guesses reported."""
 
 import csv
 import io
@@ -205,7 +205,10 @@ def test_blank_and_repeated_names(write):
 
 
 def test_lone_quotes_cost_no_row(write):
-    content = 'text,label\n"well, ""quoted""",a\n"open,b\nplain,c\nsay "hi",d\n"a "b" c",e\n"two\nlines",f\n'
+    content = (
+        'text,label\n"well, ""quoted""",a\n"open,b\nplain,c\nsay "hi",d\n"a "b" c",e\n"two\n'
+        'lines",f\n'
+    )
     corpus = load(write("a.csv", content))
     assert pairs(corpus) == [
         ('well, "quoted"', "a"),
@@ -373,7 +376,10 @@ def test_open_document(tmp_path):
     sheet = (
         f'<office:spreadsheet><table:table table:name="A">{rows}</table:table></office:spreadsheet>'
     )
-    content = f"<office:document-content {spaces}><office:body>{sheet}</office:body></office:document-content>"
+    content = (
+        f"<office:document-content {spaces}><office:body>{sheet}</office:body>"
+        f"</office:document-content>"
+    )
     parts = {"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": content}
     manifest = "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"
     parts["META-INF/manifest.xml"] = f'<manifest:manifest xmlns:manifest="{manifest}"/>'

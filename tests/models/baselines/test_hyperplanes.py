@@ -331,7 +331,7 @@ def test_the_hybrid_takes_the_hinge_loss_and_either_intercept():
 
 
 def test_the_likeliest_share_is_that_of_logistic_regression_on_both_scores():
-    """With both weights positive the line through mixed scores is a logistic regression on the two."""
+    """With positive weights the line through mixed scores is a logistic regression on both."""
     generator = np.random.default_rng(0)
     truth = generator.random(2000) < 0.4
     scores = np.stack(

@@ -1,4 +1,4 @@
-"""The evidence of Laplace priors and of softmax models against integrals on grids and NumPy's determinants."""
+"""The evidence of Laplace priors and softmax models against integrals on grids and NumPy."""
 
 import numpy as np
 import pytest
@@ -111,7 +111,10 @@ def test_correlated_weights_are_the_double_integral():
 
 
 def test_many_weights_prefer_the_scale_that_gibbs_sampling_does():
-    """d log evidence / d log rate = terms - rate E sum |weights|, the mean by a long run at each rate."""
+    """The derivative by the log rate is terms - rate E sum |weights|.
+
+    The mean is that of a long run at each rate.
+    """
     generator = np.random.default_rng(3)
     X = (generator.random((300, 60)) < 0.1).astype(float)
     weights = np.zeros(60)

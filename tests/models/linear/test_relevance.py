@@ -1,4 +1,4 @@
-"""The gamma prior and automatic relevance determination against quadrature and a plain NumPy version."""
+"""The gamma prior and automatic relevance determination against quadrature and plain NumPy."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,10 @@ def test_em_finds_a_mode_under_student_t():
 
 
 def relevance_by_numpy(X, signs, shape, rate, rounds):
-    """Tipping's updates as printed: modes by SciPy, the covariance by an inverse, the intercept without a prior."""
+    """Tipping's updates as printed: modes by SciPy, the covariance by an inverse.
+
+    The intercept has no prior.
+    """
     design = np.column_stack([X, np.ones(len(X))])
     precisions = np.append(np.ones(X.shape[1]), 0.0)
     weights = np.zeros(X.shape[1] + 1)

@@ -174,7 +174,7 @@ def test_optimality_conditions_hold(gamma):
 
 
 def test_two_classes_of_softmax_are_a_binary_model_of_twice_the_variance():
-    """Weights (-beta/2, beta/2) cost beta^2 / (4 s): a normal prior of variance 2 s of the difference beta."""
+    """Weights (-beta/2, beta/2) cost beta^2 / (4 s): a normal prior of beta of variance 2 s."""
     X, y = documents(k=2)
     binary = softmax(prior=GaussianPrior(variance=2.0), tol=1e-10).fit(X, y)
     three = np.append(y, 2)  # a third class whose one document has no weight

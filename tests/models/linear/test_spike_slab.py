@@ -1,4 +1,4 @@
-"""How sure is a word: `SpikeSlabClassifier` against Gibbs sampling, finite differences, and words that were planted."""
+"""`SpikeSlabClassifier` against Gibbs sampling, finite differences, and planted words."""
 
 import json
 
@@ -86,7 +86,10 @@ def test_inclusion_probabilities_are_near_those_of_a_long_gibbs_run(link):
 
 
 def expectation(link, margins, variances):
-    """The mean log-likelihood of normal margins and its derivatives: by the mean, and -2 times by the variance."""
+    """The mean log-likelihood of normal margins and its derivatives.
+
+    They are by the mean, and -2 times by the variance.
+    """
     distances = np.sqrt(3 * np.maximum(variances, 1e-8))
     logs, slopes, _ = log_likelihoods(
         link_of(link), margins + distances * np.array([[-1.0], [0.0], [1.0]])
@@ -158,8 +161,10 @@ def test_the_background_is_the_best_of_two_directions_beside_the_words_that_matt
 
     n_used = 13 if intercept else 12
     problem = LinearProblem(
-        sparse.csr_array(X), sparse.csr_array(y[np.newaxis]), weights, link_of(link), LaplacePrior(),
-        np.array([1.0, 1e-3, 0.0]) if intercept else np.zeros(3), [np.arange(12, dtype=np.int32)], 1e-7,
+        sparse.csr_array(X), sparse.csr_array(y[np.newaxis]), weights, link_of(link),
+        LaplacePrior(),
+        np.array([1.0, 1e-3, 0.0]) if intercept else np.zeros(3), [np.arange(12, dtype=np.int32)],
+        1e-7,
     )  # fmt: skip
     start = Solution(np.zeros(15), 0.0, np.empty(0), 0, True)
     beta = inclusion_posterior(problem, 0, start, prior=SpikeSlab(0.1, 4.0, 0.0))
@@ -185,7 +190,7 @@ def test_the_background_is_the_best_of_two_directions_beside_the_words_that_matt
 
 
 def test_a_background_that_would_lower_the_likelihood_is_shortened():
-    """One document far on the wrong side: the curvature there is small, so that the whole step goes much too far."""
+    """One document far on the wrong side: its curvature is small, so the whole step is too long."""
     X, y = np.eye(2)[[0] * 60 + [1]], np.array([1, 0] * 30 + [1])
     settings = {"inclusion": 1e-9, "slab_variance": 1.0}
     model = SpikeSlabClassifier(background_variance=1e6, **settings).fit(

@@ -58,7 +58,7 @@ def test_logit_curvature_by_hand():
 
 @pytest.mark.parametrize("link", LINKS, ids=str)
 def test_variance_of_one_weight_against_quadrature(link):
-    """With many documents the posterior is close to normal, and its true moments to the approximation."""
+    """With many documents the posterior is nearly normal, its moments near the approximation."""
     generator = np.random.default_rng(0)
     X = generator.normal(size=(500, 1))
     y = (generator.random(500) < probabilities(link_of(link), 0.8 * X[:, 0])).astype(int)

@@ -39,7 +39,7 @@ def small_problem(intercept, *, n=30):
 
 
 def grid_of(problem):
-    """Weights and intercepts on a grid, the log density of their prior, and the volume of a cell."""
+    """Weights and intercepts on a grid, the log density of their prior, and a cell's volume."""
     step = GRID[1] - GRID[0]
     density = -0.5 * (GRID - MODE) ** 2 / VARIANCE - 0.5 * np.log(2 * np.pi * VARIANCE)
     free, precision, centre = problem.intercept
@@ -50,7 +50,7 @@ def grid_of(problem):
 
 
 def integrate(problem, log_factor):
-    """Log of the integral of prior x factor over the grid, and the means and covariance under it."""
+    """Log of the integral of prior x factor over the grid, and its means and covariance."""
     weights, intercepts, prior, cell = grid_of(problem)
     x, signs = problem.rows.toarray()[:, 0], problem.signs(0)
     logs = prior.copy()

@@ -77,7 +77,7 @@ def test_an_indicator_is_one_classifier_against_the_rest_each(scale):
 
 @smoothings
 def test_each_column_of_an_indicator_is_a_pair_of_classes(smoothing):
-    """A category against its rest is the problem of two exclusive classes with the same collection."""
+    """A category against the rest is two exclusive classes with the same collection."""
     if isinstance(smoothing, HierarchicalShrinkage):
         pytest.skip("the rest has no ancestors, a class has")
     X, Y, more = counts(), indicator_of(), counts(seed=9)

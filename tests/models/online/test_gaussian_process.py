@@ -107,7 +107,10 @@ def test_admission_by_the_error_of_the_paper(kind):
 
 
 def test_deletion_is_the_nearest_sparser_process():
-    """Of all processes over the vectors that stay, it has the least Kullback-Leibler distance from the fuller one."""
+    """The sparser process has the least Kullback-Leibler distance from the fuller one.
+
+    It is compared with all processes over the vectors that stay.
+    """
     X, signs = documents(n_documents=6)
     full = Basis("rbf", X.shape[1])
     for x, y in zip(X, signs, strict=True):

@@ -1,4 +1,4 @@
-"""Sparse logistic regression online: against plain NumPy, against the batch mode, streams cut anywhere."""
+"""Sparse logistic regression online against NumPy and the batch mode; streams cut anywhere."""
 
 import json
 

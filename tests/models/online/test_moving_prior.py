@@ -1,4 +1,4 @@
-"""Prior variances that follow the likelihood ratio: against plain NumPy, and streams stopped and resumed."""
+"""Prior variances that follow the likelihood ratio against plain NumPy; stopped streams resume."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The online stack: its experts and mixers against plain NumPy, streams cut anywhere, growth, explanations."""
+"""The online stack against plain NumPy; streams cut anywhere, growth, explanations."""
 
 import json
 

@@ -71,7 +71,7 @@ def test_best_factor_is_scipys():
 
 
 def test_stages_follow_the_paper():
-    """Weighted variances, log ratio of two normal densities, factor by search: written out slowly."""
+    """Weighted variances, log ratio of two normal densities, factor by search: written out."""
     codes, labels = coded()
     unit = normalize(codes)
     members = sparse.csr_array(np.eye(3, dtype=int)[labels].T)
@@ -94,7 +94,7 @@ def test_stages_follow_the_paper():
 
 
 def test_rounds_come_near_the_joint_minimum_of_the_exponential_criterion():
-    """More rounds lower sum e^{-yF} towards its minimum over all offsets and weights, found by scipy."""
+    """More rounds lower sum e^{-yF} towards its minimum over offsets and weights, by SciPy."""
     codes, labels = coded()
     unit = normalize(np.sqrt(codes))
     pairs = draw_pairs(

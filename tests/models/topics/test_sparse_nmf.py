@@ -139,7 +139,7 @@ def test_one_topic_has_the_sums_of_rows_and_columns(solver):
 @pytest.mark.parametrize("penalty", QUADRATIC)
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 def test_where_coordinate_steps_rest_multiplicative_ones_gain_nothing(penalty, alpha):
-    """The converse need not hold: an entry that was multiplied down to 0 stays there, a step brings it back."""
+    """The converse need not hold: an entry multiplied down to 0 stays 0, a step brings it back."""
     _, objective, H, W = problem(alpha, penalty)
     rest = factorise(
         objective, H, W, max_iter=2000, tol=-np.inf, check_every=1000, solver="coordinate"
@@ -238,7 +238,10 @@ def test_scikit_learns_solution_has_our_objective_and_stays():
 @pytest.mark.parametrize("penalty", QUADRATIC)
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 20.0])
 def test_basis_step_minimises_its_bound(penalty, alpha):
-    """Against scipy on the bound in a topic's column and the scale of its codes, the constraint substituted."""
+    """Compare with SciPy on the bound in a topic's column and the scale of its codes.
+
+    The constraint is substituted.
+    """
     _, objective, H, W = problem(alpha, penalty, n_topics=3)
     dense = objective.rows.toarray()
     ratios = np.divide(dense, H @ W.T, out=np.zeros_like(dense), where=dense > 0)
@@ -270,7 +273,7 @@ def test_basis_step_minimises_its_bound(penalty, alpha):
 
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_free_scales_gain_at_least_as_much_as_fixed_codes(penalty):
-    """The constrained step with the codes held fixed: W = c w / (w h + l), l from the sum of one."""
+    """The constrained step with fixed codes: W = c w / (w h + l), l from the sum of one."""
     from scipy.optimize import brentq
 
     _, objective, H, W = problem(0.5, penalty)
