@@ -188,5 +188,5 @@ def test_files_of_development_versions_are_refused_in_one_sentence(tmp_path):
     header = json.loads((tmp_path / "m" / model_file.HEADER).read_text())
     header["format"] = "bayesift-model"
     (tmp_path / "m" / model_file.HEADER).write_text(json.dumps(header))
-    with pytest.raises(DataError, match="before 0.3"):
+    with pytest.raises(DataError, match=r"before 0\.3"):
         load_model(tmp_path / "m")

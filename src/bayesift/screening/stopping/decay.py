@@ -417,5 +417,5 @@ def _caveat(n_found: int, weak: float, n_unseen: int) -> str:
     if n_found < LEAST_FOUND:
         return f"too early, {n_found} of {LEAST_FOUND} relevant records found"
     if weak > _WEAK_ORDER_PROBABILITY:
-        return "relevant records do not become rarer, so that the order may be no better than a random one"
+        return "relevant records do not become rarer; the order may be no better than random"
     return ""
