@@ -172,6 +172,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         multilabel : True lets texts have none or several labels, False one; None decides by the
             form of the labels
         """
+        # 1. Read texts, labels and weights, in whatever form they are.
         texts = read_texts(X, besides=_names(self.columns))
         labels = read_labels(y, categories=categories, multilabel=multilabel)
         weights = check_lengths(texts, labels, sample_weight)
@@ -190,7 +191,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         model = self.new_model(multilabel=form.multilabel)
         model, weights = weigh_classes(model, self.class_weight, labels, weights)
 
-        # Features: words, and the blocks that stand beside them.
+        # 2. Features: words, and the blocks that stand beside them.
         features = self._new_features(model, texts)
         if features.kinds:
             texts = texts.whole()  # an iterator can be read only once, and each block reads it
@@ -198,7 +199,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         model = scale_blocks(model, design)
         model, coverage = self._apply_knowledge(model, form, features, design)
 
-        # Model.
+        # 3. Model, with its prior and its weights of classes.
         estimator = ThresholdedClassifier(
             model, rule=self.threshold, cv=self.threshold_cv, random_state=self.random_state
         )
@@ -208,7 +209,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         )
         fitted = clone(model).fit(design.rows, labels.y, **options)
 
-        # Rule: thresholds on the scores that the model gives.
+        # 4. Rule: thresholds on the scores that the model gives.
         estimator.fit_rule(fitted, design.rows, labels.y, **options)
         if takes_blocks(fitted):
             # The model keeps only the blocks that lower its loss.
@@ -223,7 +224,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.coverage_ = coverage
         self.corpus_: dict[str, Any] | None = None
 
-        # Held-out quality: how unsure the model is of documents that it has not seen.
+        # 5. Held-out quality: how unsure the model is of documents that it has not seen.
         self.abstention_ = self._held_out_abstention(texts, design)
         return self
 
