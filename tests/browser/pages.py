@@ -1,5 +1,6 @@
 """What tests do on the page and ask of it, and what they ask of the server about it."""
 
+import time
 from urllib.parse import quote
 
 import pytest
@@ -18,6 +19,20 @@ def go(page, place):
     """Change the address and wait until its view is there."""
     settled = page.evaluate("place => { location.hash = place; return location.hash; }", place)
     expect(page.locator("main")).to_have_attribute("data-place", settled)
+
+
+def becomes_true(page, expression, seconds=30.0):
+    """Whether an expression becomes true within the time.
+
+    Playwright's wait_for_function polls by `eval` inside the page, which the page's policy forbids:
+    it fails whenever the first look is too early.
+    """
+    end = time.monotonic() + seconds
+    while not page.evaluate(expression):
+        if time.monotonic() > end:
+            return False
+        page.wait_for_timeout(50)
+    return True
 
 
 def queue_of(name):

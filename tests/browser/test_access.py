@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.pages import api, expect, go, heading, queue_of, wait_saved
+from tests.browser.pages import becomes_true, expect, go, heading, queue_of, wait_saved
 from tests.service.test_reviews import ris
 
 AUDIT = Path(__file__).with_name("audit.js").read_text(encoding="utf-8")
@@ -103,11 +103,7 @@ def scrolls_sideways(page):
 
     Pictures follow a new width of the window with the next frames.
     """
-    try:
-        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth", timeout=5000)
-    except api.TimeoutError:
-        return True
-    return False
+    return not becomes_true(page, "document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_every_view_lacks_nothing(server, visit, places):

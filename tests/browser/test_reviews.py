@@ -9,7 +9,7 @@ import pytest
 
 from bayesift.references import read_references
 from tests.browser.conftest import PATIENCE
-from tests.browser.pages import expect, go
+from tests.browser.pages import becomes_true, expect, go
 from tests.browser.server import Server, wheat
 from tests.servers import new_database
 from tests.service.test_reviews import ris
@@ -105,7 +105,7 @@ def test_a_review_from_files_to_a_file(server, visit, files, tmp_path):
 
     go(page, f"#/review/{review}/numbers")
     expect(page.locator("img.flow")).to_be_visible()
-    page.wait_for_function("document.querySelector('img.flow').naturalWidth > 100")
+    assert becomes_true(page, "document.querySelector('img.flow').naturalWidth > 100")
     page.get_by_role("button", name="Stop screening").click()
     page.get_by_label("Why do you stop here?").fill("time is over")
     page.get_by_role("button", name="Stop", exact=True).click()
