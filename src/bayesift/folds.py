@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import IntArray
 
 NEVER_HELD_OUT = -1
 
 
-def deal_folds(positive: Any, *, n_folds: int, random_state: int | None = 0) -> Array:
+def deal_folds(positive: Any, *, n_folds: int, random_state: int | None = 0) -> IntArray:
     """Return the fold in which each document is held out.
 
     It is -1 for those that always stay in training.
@@ -54,7 +54,7 @@ def deal_folds(positive: Any, *, n_folds: int, random_state: int | None = 0) -> 
     return folds
 
 
-def _deal(members: Array, folds: Array, sizes: Array) -> None:
+def _deal(members: IntArray, folds: IntArray, sizes: IntArray) -> None:
     """Deal members without a fold to the folds with fewest members, then fewest documents."""
     dealt = folds[members]
     held = np.bincount(dealt[dealt != NEVER_HELD_OUT], minlength=len(sizes))
@@ -65,7 +65,7 @@ def _deal(members: Array, folds: Array, sizes: Array) -> None:
         sizes[fold] += 1
 
 
-def _keep_one_in_training(members: Array, folds: Array) -> None:
+def _keep_one_in_training(members: IntArray, folds: IntArray) -> None:
     if (
         len(members)
         and folds[members[0]] != NEVER_HELD_OUT

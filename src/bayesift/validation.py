@@ -11,7 +11,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from bayesift.arrays import Array, SparseRows
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 
 MAX_ENTRIES = 2**31 - 1  # rows, columns and stored values of one matrix: kernels take int32 indices
 
@@ -142,7 +142,7 @@ def check_two_classes(classes: Array) -> None:
 
 def check_sample_weight(
     sample_weight: Any, n_documents: int, *, some_positive: bool = False
-) -> Array:
+) -> FloatArray:
     """Return one non-negative weight per document; ones if none are given.
 
     `some_positive` refuses weights that are all zero.
@@ -202,7 +202,7 @@ def are_names(labels: Any) -> bool:
     )
 
 
-def number_labels(labels: Array) -> tuple[Array, Array]:
+def number_labels(labels: Array) -> tuple[Array, IntArray]:
     """Return the distinct labels, sorted, and the number of each label.
 
     It is `np.unique` without sorting Python objects.
@@ -251,6 +251,6 @@ def _check_size(name: str, rows: sparse.csr_array) -> None:
         )
 
 
-def _as_members(indptr: Array, indices: Array, shape: tuple[int, int]) -> sparse.csr_array:
+def _as_members(indptr: IntArray, indices: IntArray, shape: tuple[int, int]) -> sparse.csr_array:
     ones = np.ones(len(indices), dtype=np.int8)
     return sparse.csr_array((ones, indices.astype(np.int32), indptr.astype(np.int32)), shape=shape)

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.special import logit, xlog1py, xlogy
 from scipy.stats import norm
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, FloatArray, IntArray
 from bayesift.errors import DataError
 from bayesift.state import expect_array, storable
 
@@ -34,24 +34,24 @@ class Doubts:
     n_known : how many of them the model knows
     """
 
-    probabilities: Array
-    n_terms: Array
-    n_known: Array
+    probabilities: FloatArray
+    n_terms: IntArray
+    n_known: IntArray
 
     @property
-    def best(self) -> Array:
+    def best(self) -> FloatArray:
         """The highest probability of each text."""
-        highest: Array = self.probabilities.max(axis=1)
+        highest: FloatArray = self.probabilities.max(axis=1)
         return highest
 
     @property
-    def unseen(self) -> Array:
+    def unseen(self) -> FloatArray:
         """The share of the terms that the model does not know, half a term added."""
-        share: Array = (self.n_terms - self.n_known + 0.5) / (self.n_terms + 1.0)
+        share: FloatArray = (self.n_terms - self.n_known + 0.5) / (self.n_terms + 1.0)
         return share
 
     @property
-    def scores(self) -> Array:
+    def scores(self) -> FloatArray:
         """Log odds against the best category plus the log of the unseen share.
 
         Infinite if no term is known.
@@ -87,9 +87,9 @@ class Abstention:
     array([0.88888889, 0.22222222])
     """
 
-    doubts: Array
-    best: Array
-    unseen: Array
+    doubts: FloatArray
+    best: FloatArray
+    unseen: FloatArray
 
     @classmethod
     def of(cls, held_out: Doubts) -> Self:
@@ -106,11 +106,11 @@ class Abstention:
             *(np.sort(part) if len(part) <= _KEPT else np.quantile(part, shares) for part in parts)
         )
 
-    def uncertainty(self, doubts: Doubts) -> Array:
+    def uncertainty(self, doubts: Doubts) -> FloatArray:
         """Return the share of held-out documents that the model is surer of, from 0 to 1."""
         return _rank(self.doubts, doubts.scores)
 
-    def words_are_the_reason(self, doubts: Doubts) -> Array:
+    def words_are_the_reason(self, doubts: Doubts) -> BoolArray:
         """Whether unknown words are more unusual in a text than its highest probability."""
         return _rank(self.unseen, doubts.unseen) > 1.0 - _rank(self.best, doubts.best)
 
@@ -124,7 +124,7 @@ class Abstention:
 
 
 def abstention_from_fit(
-    model: Any, X: sparse.csr_array, n_terms: Array, *, multilabel: bool
+    model: Any, X: sparse.csr_array, n_terms: IntArray, *, multilabel: bool
 ) -> Abstention | None:
     """From the held-out probabilities that a model has of its training documents.
 
@@ -147,7 +147,7 @@ def abstention_from_fit(
     return Abstention.of(doubts) if np.count_nonzero(doubts.n_known) >= _FEWEST else None
 
 
-def unsure_texts(doubts: Doubts, rate: float, abstention: Abstention | None) -> Array:
+def unsure_texts(doubts: Doubts, rate: float, abstention: Abstention | None) -> BoolArray:
     """Which texts to abstain on: those less sure than all but a share `rate` of held-out documents.
 
     Without `abstention` they are that share of the texts at hand, the least sure of them.
@@ -155,7 +155,7 @@ def unsure_texts(doubts: Doubts, rate: float, abstention: Abstention | None) -> 
     if not 0.0 <= rate <= 1.0:
         raise ValueError(f"abstain must be a share between 0 and 1, got {rate!r}")
     if abstention is not None:
-        unsure: Array = abstention.uncertainty(doubts) > 1.0 - rate
+        unsure: BoolArray = abstention.uncertainty(doubts) > 1.0 - rate
         return unsure
     unsure = np.zeros(len(doubts.n_terms), dtype=bool)
     unsure[np.argsort(-doubts.scores, kind="stable")[: int(rate * len(unsure))]] = True
@@ -163,7 +163,7 @@ def unsure_texts(doubts: Doubts, rate: float, abstention: Abstention | None) -> 
 
 
 def reasons(
-    doubts: Doubts, rows: Array, categories: tuple[str, ...], abstention: Abstention | None
+    doubts: Doubts, rows: IntArray, categories: tuple[str, ...], abstention: Abstention | None
 ) -> list[str]:
     """Why each of some texts is unsure: few known words, or no category that stands out."""
     by_words = (
@@ -185,7 +185,7 @@ def reasons(
     return answers
 
 
-def _rank(ordered: Array, values: Array) -> Array:
+def _rank(ordered: FloatArray, values: FloatArray) -> FloatArray:
     """Return the share of sorted numbers below each value."""
     return np.searchsorted(ordered, values, side="left") / len(ordered)
 
@@ -273,13 +273,13 @@ def wilson_interval(share: float, size: float, *, level: float = 0.95) -> tuple[
     return float(max(middle - half, 0.0)), float(min(middle + half, 1.0))
 
 
-def _micro_f1(totals: Array) -> Array:
+def _micro_f1(totals: FloatArray) -> FloatArray:
     """Return 2 t / (s + r) of true positives t, assigned s and positives r; 0 if both are 0."""
-    f1: Array = 2 * totals[0] / np.maximum(totals[1] + totals[2], 1e-300)
+    f1: FloatArray = 2 * totals[0] / np.maximum(totals[1] + totals[2], 1e-300)
     return f1
 
 
-def _bootstrap_f1(counts: Array, weights: Array) -> tuple[float, float]:
+def _bootstrap_f1(counts: FloatArray, weights: FloatArray) -> tuple[float, float]:
     random = np.random.default_rng(0)
     n_documents = counts.shape[1]
     drawn = (

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array, FloatArray
+from bayesift.arrays import Array, BoolArray, FloatArray, IntArray
 from bayesift.classifier.texts import Texts
 from bayesift.errors import DataError, DataWarning
 from bayesift.records import Corpus
@@ -92,7 +92,7 @@ class LabelForm:
         kinds = {type(label) for label in self.classes}
         return np.array(self.classes, dtype=None if kinds <= {int} or kinds <= {bool} else object)
 
-    def decode(self, decisions: Array, *, index: Any = None) -> Any:
+    def decode(self, decisions: BoolArray, *, index: Any = None) -> Any:
         """Boolean decisions, texts x categories, in the form of the labels.
 
         `index` is that of a DataFrame.
@@ -114,7 +114,7 @@ class LabelForm:
         pandas = import_module("pandas")  # the labels came from it
         return pandas.DataFrame(entries, columns=list(self.classes), index=index)
 
-    def without(self, answers: Any, missing: Array) -> Any:
+    def without(self, answers: Any, missing: BoolArray) -> Any:
         """Return the answers of `decode` with None for some texts."""
         if self.form == "indicator":
             raise DataError(
@@ -128,7 +128,7 @@ class LabelForm:
             None if left_out else labels for labels, left_out in zip(answers, missing, strict=True)
         )
 
-    def right(self, decisions: Array, labels: Labels) -> Array:
+    def right(self, decisions: BoolArray, labels: Labels) -> BoolArray:
         """Whether the decisions on each text are exactly its labels.
 
         For rows that are not left out.
@@ -141,16 +141,16 @@ class LabelForm:
             )
         if not self.multilabel:
             self._refuse_strangers(labels.form)
-            answers: Array = self.decode(decisions[labels.rows]) == labels.y
+            answers: BoolArray = self.decode(decisions[labels.rows]) == labels.y
             return answers
         columns = self._columns_of(labels.form)
         unknown = np.asarray(labels.y[:, np.flatnonzero(columns < 0)].sum(axis=1)).ravel() > 0
         truth = np.zeros(decisions.shape, dtype=bool)
         truth[:, columns[columns >= 0]] = labels.y[:, np.flatnonzero(columns >= 0)].toarray() != 0
-        same: Array = (truth == decisions).all(axis=1) & ~unknown
+        same: BoolArray = (truth == decisions).all(axis=1) & ~unknown
         return same
 
-    def _columns_of(self, other: LabelForm) -> Array:
+    def _columns_of(self, other: LabelForm) -> IntArray:
         """Return the column of each category of another form; -1 for one that this form lacks."""
         frames = self.container == other.container == "DataFrame"
         if (
@@ -193,7 +193,7 @@ class Labels:
 
     form: LabelForm
     y: Any
-    rows: Array
+    rows: IntArray
     n_given: int
     n_missing: int
 

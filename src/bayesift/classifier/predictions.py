@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, FloatArray, IntArray
 from bayesift.classifier.abstention import reasons, unsure_texts
 from bayesift.classifier.notebook import evaluation_html
 from bayesift.classifier.text_classifier import TextClassifier
@@ -48,9 +48,9 @@ class Predictions:
     """
 
     categories: Sequence[str]
-    decisions: Array
-    best: Array
-    scores: Array
+    decisions: BoolArray
+    best: IntArray
+    scores: FloatArray
     unsure: Sequence[str | None] | None = None
 
     @classmethod
@@ -117,14 +117,14 @@ class Predictions:
         """Return the category of each document at rank k, from 0."""
         return self._named(self.best[:, k], names)
 
-    def _named(self, columns: Array, names: Sequence[str] | None = None) -> pa.Array:
+    def _named(self, columns: IntArray, names: Sequence[str] | None = None) -> pa.Array:
         return pa.array(self.categories if names is None else names, pa.string()).take(
             pa.array(columns)
         )
 
 
 def deciding_terms(
-    classifier: TextClassifier, texts: Any, decisions: Array, *, top: int
+    classifier: TextClassifier, texts: Any, decisions: BoolArray, *, top: int
 ) -> pa.ListArray:
     """Return the `top` terms that contribute most to each assigned category of each text.
 
@@ -163,8 +163,8 @@ def deciding_terms(
 
 
 def _largest(
-    contributions: Any, rows: Array, category: int, top: int
-) -> tuple[Array, Array, Array, Array]:
+    contributions: Any, rows: IntArray, category: int, top: int
+) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
     """Return document, category, term and value of the largest contributions of each row."""
     owner = np.repeat(np.arange(len(rows)), np.diff(contributions.indptr))
     order = np.lexsort((-np.abs(contributions.data), owner))
@@ -195,8 +195,8 @@ class Evaluation:
 
     corpus: Corpus
     truth: sparse.csr_array
-    decisions: Array
-    scores: Array
+    decisions: BoolArray
+    scores: FloatArray
     measures: Scores
     unknown_labels: Mapping[str, int]
     n_unknown_documents: int
@@ -311,7 +311,7 @@ def _unknown_labels(classifier: TextClassifier, corpus: Corpus) -> dict[str, int
 
 def _scores(
     classifier: TextClassifier, corpus: Corpus, progress: Callable[[int], None] | None
-) -> Array:
+) -> FloatArray:
     documents: Any = corpus.texts if corpus.vectors is None else corpus.vectors
     if progress is None:
         return classifier.scores_of(classifier.vectors(documents))
@@ -323,7 +323,7 @@ def _scores(
 
 
 def _measure(
-    classifier: TextClassifier, truth: sparse.csr_array, decisions: Array, scores: Array
+    classifier: TextClassifier, truth: sparse.csr_array, decisions: BoolArray, scores: FloatArray
 ) -> Scores:
     """Compute the measures.
 
@@ -343,8 +343,8 @@ def _count_unknown(
     measures: Scores,
     classifier: TextClassifier,
     labels: tuple[sparse.csr_array, sparse.csr_array],
-    decisions: Array,
-    scores: Array,
+    decisions: BoolArray,
+    scores: FloatArray,
     unknown: list[str],
 ) -> Scores:
     """Count unknown labels as categories that were never assigned and have no probability."""

@@ -441,7 +441,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         unsure = unsure_texts(self._doubts(texts, vectors, scores), abstain, self.abstention_)
         return self.label_form_.without(answers, unsure)
 
-    def uncertainty(self, X: Any) -> Array:
+    def uncertainty(self, X: Any) -> FloatArray:
         """Return how unsure the model is of each text, from 0 to 1.
 
         It is the share of held-out documents that the model is surer of.
@@ -451,7 +451,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         """
         doubts = self.doubts(X)
         if self.abstention_ is None:
-            plain: Array = 1.0 - doubts.best * (1.0 - doubts.unseen)
+            plain: FloatArray = 1.0 - doubts.best * (1.0 - doubts.unseen)
             return plain
         return self.abstention_.uncertainty(doubts)
 
@@ -481,10 +481,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         scores = self.scores_of(self.features_.transform(texts))
         return self.decisions_of(scores), scores
 
-    def decisions_of(self, scores: Array) -> Array:
+    def decisions_of(self, scores: FloatArray) -> BoolArray:
         """Boolean decisions, texts x categories, by the scores of texts."""
         if self.multilabel_:
-            decisions: Array = self.estimator_.rule_.decide(scores)
+            decisions: BoolArray = self.estimator_.rule_.decide(scores)
             return decisions
         chosen = self.estimator_.choose(scores[:, 1:] if len(self.categories_) == 2 else scores)
         return np.asarray(chosen[:, None] == np.arange(len(self.categories_)))
@@ -504,24 +504,24 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return float(np.average(right, weights=None if weights is None else weights[labels.rows]))
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities, texts x categories."""
         vectors = self.vectors(X)
-        probabilities: Array = self.estimator_.predict_proba(vectors)
+        probabilities: FloatArray = self.estimator_.predict_proba(vectors)
         return probabilities
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of the probabilities, texts x categories."""
         vectors = self.vectors(X)
         model = self.model_
         if hasattr(model, "predict_log_proba"):
             return np.asarray(model.predict_log_proba(vectors))
         with np.errstate(divide="ignore"):
-            logarithms: Array = np.log(model.predict_proba(vectors))
+            logarithms: FloatArray = np.log(model.predict_proba(vectors))
         return logarithms
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> FloatArray:
         """Scores minus thresholds, texts x categories.
 
         For two classes one number per text, positive for the second.
@@ -541,13 +541,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         besides = [] if table is None else [column.name for column in table.columns]
         return read_texts(texts, columns=self.text_columns_, besides=besides)
 
-    def scores_of(self, X: Any) -> Array:
+    def scores_of(self, X: Any) -> FloatArray:
         """Return probabilities of vectors, or scores if the model has none, texts x categories."""
         if not X.shape[0]:
             return np.zeros((0, len(self.categories_)))
         model = self.model_
         if self.has_probabilities_:
-            probabilities: Array = np.asarray(model.predict_proba(X))
+            probabilities: FloatArray = np.asarray(model.predict_proba(X))
             return probabilities
         scores = self.estimator_.decision_scores(X)
         return (

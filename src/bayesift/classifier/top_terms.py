@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array, FloatArray
+from bayesift.arrays import FloatArray
 from bayesift.errors import DataError
 
 if TYPE_CHECKING:
@@ -69,7 +69,11 @@ def top_terms(classifier: TextClassifier, n: int) -> list[CategoryWords]:
 
 
 def _largest(
-    names: list[str], weights: Array, deviations: FloatArray | None, inclusion: Array | None, k: int
+    names: list[str],
+    weights: FloatArray,
+    deviations: FloatArray | None,
+    inclusion: FloatArray | None,
+    k: int,
 ) -> tuple[WordWeight, ...]:
     order = np.argsort(-weights, kind="stable")[:k]
     more = (deviations, inclusion)
@@ -84,7 +88,7 @@ def _largest(
     )
 
 
-def _deviations(model: Any, row: int) -> Array | None:
+def _deviations(model: Any, row: int) -> FloatArray | None:
     """Return the standard deviations of the weights of a category."""
     if not hasattr(model, "coef_variance_"):
         return None
@@ -93,7 +97,7 @@ def _deviations(model: Any, row: int) -> Array | None:
     return deviations
 
 
-def _inclusion(model: Any, row: int) -> Array | None:
+def _inclusion(model: Any, row: int) -> FloatArray | None:
     """Return the probabilities that words matter to a category."""
     if not hasattr(model, "inclusion_"):
         return None
@@ -103,7 +107,7 @@ def _inclusion(model: Any, row: int) -> Array | None:
     return probabilities
 
 
-def _term_weights(model: Any) -> Iterator[Array]:
+def _term_weights(model: Any) -> Iterator[FloatArray]:
     """Return the weights of all terms, category by category."""
     if hasattr(model, "log_odds_coef_") and model.multilabel_:
         return map(_weights, np.exp(model.feature_log_prob_), model.log_odds_coef_)
@@ -128,7 +132,7 @@ def _term_weights(model: Any) -> Iterator[Array]:
     raise DataError(f"a {type(model).__name__} has no weights of words")
 
 
-def _second_class(estimator: Any, n_terms: int) -> Array:
+def _second_class(estimator: Any, n_terms: int) -> FloatArray:
     """Return the weights of the positive class of a binary classifier; zeros for a constant one."""
     if not any(
         hasattr(estimator, name) for name in ("feature_count_", "feature_log_prob_", "coef_")
@@ -138,7 +142,7 @@ def _second_class(estimator: Any, n_terms: int) -> Array:
     return positive
 
 
-def _against_rest(probabilities: FloatArray, priors: Array) -> Iterator[Array]:
+def _against_rest(probabilities: FloatArray, priors: FloatArray) -> Iterator[FloatArray]:
     """Each class against all others taken together, weighted by their priors."""
     joint = probabilities * priors[:, np.newaxis]
     together = joint.sum(axis=0)
@@ -150,8 +154,8 @@ def _against_rest(probabilities: FloatArray, priors: Array) -> Iterator[Array]:
         yield _weights(probabilities[c], log_odds)
 
 
-def _weights(probabilities: FloatArray, log_odds: Array) -> Array:
+def _weights(probabilities: FloatArray, log_odds: FloatArray) -> FloatArray:
     # A word that is impossible everywhere has no log odds and weight 0.
     finite = np.nan_to_num(np.clip(log_odds, -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS))
-    weights: Array = np.sqrt(probabilities) * finite
+    weights: FloatArray = np.sqrt(probabilities) * finite
     return weights

@@ -36,7 +36,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.kernels.counts import sum_by_category
 from bayesift.validation import Targets, check_targets, check_terms
 
@@ -60,8 +60,8 @@ class TermTables:
     """
 
     n_documents: int
-    category_sizes: Array
-    document_frequencies: Array
+    category_sizes: FloatArray
+    document_frequencies: FloatArray
     sums: Array
     squares: Array
     joint: sparse.csr_array
@@ -101,7 +101,7 @@ class TermTables:
         n_categories, n_terms = self.joint.shape
         return n_categories, n_terms
 
-    def contingency(self) -> tuple[Array, Array, Array, Array]:
+    def contingency(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Return the documents of each cell, categories x terms.
 
         They are those in the category with and without the term, and outside it with and
@@ -126,10 +126,10 @@ class TermTables:
             )
 
 
-Score = Callable[[TermTables], Array]
+Score = Callable[[TermTables], FloatArray]
 
 
-def likelihood_ratio(tables: TermTables) -> Array:
+def likelihood_ratio(tables: TermTables) -> FloatArray:
     """Dunning's -2 ln lambda of independence.
 
     Chi-square with 1 degree of freedom: 12.116 is the 0.05% point.
@@ -141,7 +141,7 @@ def likelihood_ratio(tables: TermTables) -> Array:
     )
     # n ln n of every cell, less those of the margins; 0 ln 0 is 0.
     log_powers = xlogy(np.arange(n + 1), np.arange(n + 1))
-    ratio: Array = (
+    ratio: FloatArray = (
         log_powers[n]
         - log_powers[sizes]
         - log_powers[n - sizes]
@@ -155,12 +155,12 @@ def likelihood_ratio(tables: TermTables) -> Array:
     return 2 * ratio
 
 
-def information_gain(tables: TermTables) -> Array:
+def information_gain(tables: TermTables) -> FloatArray:
     """Mutual information of the term's presence and the category, in nats."""
     return likelihood_ratio(tables) / (2 * tables.n_documents)
 
 
-def mutual_information(tables: TermTables) -> Array:
+def mutual_information(tables: TermTables) -> FloatArray:
     """Pointwise mutual information of term and category; high for rare terms."""
     joint = tables.joint.toarray()
     expected = (
@@ -170,7 +170,7 @@ def mutual_information(tables: TermTables) -> Array:
         return np.log(_ratio(joint, expected))
 
 
-def chi2(tables: TermTables) -> Array:
+def chi2(tables: TermTables) -> FloatArray:
     """Chi-square of presence of the term against the category."""
     n, sizes, terms = (
         tables.n_documents,
@@ -185,25 +185,25 @@ def chi2(tables: TermTables) -> Array:
     return _ratio(surplus, (sizes * (n - sizes) / n) * (terms * (n - terms)))
 
 
-def yule_q(tables: TermTables) -> Array:
+def yule_q(tables: TermTables) -> FloatArray:
     """Return the absolute value of Yule's Q of presence of the term and the category."""
     a, b, c, d = tables.contingency()
     return np.abs(_ratio(a * d - b * c, a * d + b * c))
 
 
-def count_chi2(tables: TermTables) -> Array:
+def count_chi2(tables: TermTables) -> FloatArray:
     """Return chi-square of the summed weights, as scikit-learn's `chi2` computes it."""
     share = tables.category_sizes[:, np.newaxis] / tables.n_documents
     surplus = np.square(tables.cross.toarray() - share * tables.sums)
     return _ratio(surplus, share * tables.sums) + _ratio(surplus, (1 - share) * tables.sums)
 
 
-def document_frequency(tables: TermTables) -> Array:
+def document_frequency(tables: TermTables) -> FloatArray:
     """Return the number of documents that contain the term."""
     return np.broadcast_to(tables.document_frequencies, tables.shape).copy()
 
 
-def pearson(tables: TermTables) -> Array:
+def pearson(tables: TermTables) -> FloatArray:
     """Correlation of the term's weight with the category, from -1 to 1."""
     n, sizes = tables.n_documents, tables.category_sizes[:, np.newaxis]
     covariance = n * tables.cross.toarray() - sizes * tables.sums
@@ -212,12 +212,12 @@ def pearson(tables: TermTables) -> Array:
     return np.clip(_ratio(covariance, np.sqrt(sizes * (n - sizes)) * np.sqrt(spread)), -1, 1)
 
 
-def absolute_pearson(tables: TermTables) -> Array:
+def absolute_pearson(tables: TermTables) -> FloatArray:
     """Return the absolute value of the correlation, by which terms are selected."""
     return np.abs(pearson(tables))
 
 
-def ocfs(tables: TermTables) -> Array:
+def ocfs(tables: TermTables) -> FloatArray:
     """Squared distance of the category's centroid from that of all documents, along each term."""
     means = _ratio(tables.cross.toarray(), tables.category_sizes[:, np.newaxis])
     centred = means - tables.sums / tables.n_documents
@@ -237,7 +237,7 @@ SCORES: dict[str, Score] = {
 }
 
 
-def _ratio(numerator: Array, denominator: Array) -> Array:
+def _ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     """Divide; 0 where the denominator is 0."""
     quotient = np.zeros(np.broadcast_shapes(numerator.shape, denominator.shape))
     return np.divide(numerator, denominator, out=quotient, where=denominator != 0)

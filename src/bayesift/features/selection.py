@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, BoolArray, FloatArray
 from bayesift.features.scores import SCORES, Score, TermTables
 from bayesift.state import Parameters, StateMixin, expect_array, storable
 from bayesift.validation import check_targets, check_terms
@@ -58,7 +58,7 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
 
     FITTED = ("_mask",)
 
-    _mask: Array
+    _mask: BoolArray
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
         tags.target_tags.required = True
         return tags
 
-    def _get_support_mask(self) -> Array:
+    def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
         return self._mask
 
@@ -140,7 +140,7 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
             raise ValueError(f"no score {self.by!r}; there are: {', '.join(SCORES)}")
         return SCORES[self.by]
 
-    def _choose(self, scores: Array) -> Array:
+    def _choose(self, scores: FloatArray) -> BoolArray:
         """Which terms are kept, by score and then by column."""
         kept = (
             np.ones(len(scores), dtype=bool) if self.threshold is None else scores > self.threshold
@@ -148,7 +148,7 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
         if self.k is None or np.count_nonzero(kept) <= self.k:
             return kept
         kth = np.partition(scores, len(scores) - self.k)[len(scores) - self.k]
-        better: Array = scores > kth
+        better: BoolArray = scores > kth
         ties = np.flatnonzero(scores == kth)[: self.k - np.count_nonzero(better)]
         better[ties] = True
         return better
@@ -171,21 +171,21 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
         return feature_mask, sparse.csr_array((scores, *structure), shape=tables.shape)
 
 
-def _softened(scores: Array, soft: float) -> Array:
+def _softened(scores: FloatArray, soft: float) -> FloatArray:
     """Return the root of score / (score + soft); 0 for scores of 0 and below."""
     positive = np.maximum(scores, 0.0)
-    softened: Array = np.sqrt(positive / (positive + soft))
+    softened: FloatArray = np.sqrt(positive / (positive + soft))
     return softened
 
 
-def _highest(tables: TermTables, score: Score) -> Array:
+def _highest(tables: TermTables, score: Score) -> FloatArray:
     highest = np.full(tables.shape[1], -np.inf)
     for block in tables.blocks():
         np.maximum(highest, score(block).max(axis=0), out=highest)
     return highest
 
 
-def _mean(tables: TermTables, score: Score, *, weighted: bool) -> Array:
+def _mean(tables: TermTables, score: Score, *, weighted: bool) -> FloatArray:
     mean = np.zeros(tables.shape[1])
     everything = tables.category_sizes.sum() if weighted else len(tables.category_sizes)
     for block in tables.blocks():
@@ -195,7 +195,7 @@ def _mean(tables: TermTables, score: Score, *, weighted: bool) -> Array:
     return mean
 
 
-_AVERAGES: dict[str, Callable[[TermTables, Score], Array]] = {
+_AVERAGES: dict[str, Callable[[TermTables, Score], FloatArray]] = {
     "max": _highest,
     "mean": partial(_mean, weighted=False),
     "weighted": partial(_mean, weighted=True),

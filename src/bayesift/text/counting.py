@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy import sparse
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, BoolArray, FloatArray, IntArray
 from bayesift.errors import DataError
 from bayesift.kernels import counts as kernels
 from bayesift.state import expect_array, storable
@@ -24,7 +24,7 @@ from bayesift.threads import in_order
 Weighting = Literal["binary", "tf", "log-tf", "tf-idf", "sublinear-tf-idf", "ltc"]
 WEIGHTINGS: tuple[str, ...] = get_args(Weighting)
 
-_LOCAL: dict[str, Callable[[Array], Array]] = {
+_LOCAL: dict[str, Callable[[FloatArray], FloatArray]] = {
     "binary": np.ones_like,
     "tf": lambda counts: counts,
     "log-tf": lambda counts: 1 + np.log(counts),
@@ -32,7 +32,7 @@ _LOCAL: dict[str, Callable[[Array], Array]] = {
     "sublinear-tf-idf": lambda counts: 1 + np.log(counts),
     "ltc": lambda counts: 1 + np.log2(counts),
 }
-_GLOBAL: dict[str, Callable[[Array], Array]] = {
+_GLOBAL: dict[str, Callable[[FloatArray], FloatArray]] = {
     "tf-idf": np.log,
     "sublinear-tf-idf": lambda rarity: np.log(rarity) + 1,
     "ltc": np.log2,
@@ -50,12 +50,12 @@ class Counts:
     The terms of a large batch are a slice: all terms from the first on.
     """
 
-    terms: Array | slice
-    indptr: Array
-    indices: Array
+    terms: IntArray | slice
+    indptr: IntArray
+    indices: IntArray
     values: Array
-    document_frequencies: Array
-    collection_frequencies: Array
+    document_frequencies: IntArray
+    collection_frequencies: IntArray
 
     @property
     def n_documents(self) -> int:
@@ -80,8 +80,8 @@ class Frequencies:
     """Number of documents, and of each term its documents and occurrences, summed over batches."""
 
     n_documents: int = 0
-    documents: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    collection: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    documents: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    collection: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def _post_load(self) -> None:
         self.documents = expect_array(self.documents, "documents", np.int64, (None,)).copy()
@@ -105,7 +105,7 @@ class Frequencies:
         """Return frequencies that may be added to while these stay."""
         return Frequencies(self.n_documents, self.documents.copy(), self.collection.copy())
 
-    def take(self, terms: Array) -> Frequencies:
+    def take(self, terms: IntArray) -> Frequencies:
         """Return the frequencies of these terms."""
         return Frequencies(self.n_documents, self.documents[terms], self.collection[terms])
 
@@ -124,7 +124,7 @@ class Lexicon:
         stop_words: Collection[str] = (),
         stem: Callable[[list[bytes]], list[bytes]] | None = None,
         ngram_range: tuple[int, int] = (1, 1),
-        are_ngrams: Callable[[Words], Array] | None = None,
+        are_ngrams: Callable[[Words], BoolArray] | None = None,
     ) -> None:
         self._terms, self._number_terms = terms, terms.add if grow else terms.find
         self._stop_words = WordTable(Words.of(sorted(stop_words)) if stop_words else None)
@@ -133,7 +133,7 @@ class Lexicon:
         self._are_ngrams = are_ngrams
         self._units = WordTable()
         self._seen = WordTable()
-        self._numbers_of: dict[WordTable, Array] = {}
+        self._numbers_of: dict[WordTable, IntArray] = {}
         self._keeps_words = not len(self._stop_words) and stem is None
         # What is kept of the words is numbered as terms, or as the units of n-grams.
         kept, self._number_kept = (
@@ -161,7 +161,7 @@ class Lexicon:
         )
         return partial(_count, grams, ends, self._number_terms(words), len(self._terms))
 
-    def _number(self, words: Words, table: WordTable | None) -> Array | None:
+    def _number(self, words: Words, table: WordTable | None) -> IntArray | None:
         """Return the number of each word, or of all words of a table to which these are new.
 
         -1 for stop words.
@@ -176,7 +176,7 @@ class Lexicon:
             table, self._number_new(words) if table is self._seen else self._number_words(words)
         )
 
-    def _number_words(self, words: Words) -> Array:
+    def _number_words(self, words: Words) -> IntArray:
         """Return the number of each word; one is stemmed only when it is first seen."""
         if self._keeps_words:
             return self._number_kept(words)
@@ -184,13 +184,13 @@ class Lexicon:
         seen = self._seen.add(words)
         return self._extend(self._seen, self._number_new(self._seen.words.after(n_known)))[seen]
 
-    def _extend(self, table: WordTable, numbers: Array) -> Array:
+    def _extend(self, table: WordTable, numbers: IntArray) -> IntArray:
         """Return the numbers of all words of a table, with those of its newest words."""
         known = self._numbers_of.get(table, numbers[:0])
         self._numbers_of[table] = np.concatenate([known, numbers])
         return self._numbers_of[table]
 
-    def _number_new(self, words: Words) -> Array:
+    def _number_new(self, words: Words) -> IntArray:
         """Return the number of each word, stemmed; -1 for stop words."""
         kept = (
             np.flatnonzero(self._stop_words.find(words) < 0)
@@ -218,7 +218,7 @@ def _call(work: Callable[[], Counts]) -> Counts:
     return work()
 
 
-def _count(tokens: Array, ends: Array, term_of: Array | None, n_terms: int) -> Counts:
+def _count(tokens: IntArray, ends: IntArray, term_of: IntArray | None, n_terms: int) -> Counts:
     """Count the terms of tokens, which may be overwritten.
 
     A small batch has columns for its own terms only.
@@ -237,12 +237,12 @@ def _count(tokens: Array, ends: Array, term_of: Array | None, n_terms: int) -> C
 
 
 def _form_ngrams(
-    units: Array,
-    ends: Array,
+    units: IntArray,
+    ends: IntArray,
     words: Words,
     lengths: tuple[int, int],
-    are_ngrams: Callable[[Words], Array] | None = None,
-) -> tuple[Array, Array, Words]:
+    are_ngrams: Callable[[Words], BoolArray] | None = None,
+) -> tuple[IntArray, IntArray, Words]:
     """Tokens, ends and words of all n-grams.
 
     Units of -1 are removed first, and those that are n-grams stay alone.
@@ -275,7 +275,7 @@ def _form_ngrams(
 
 
 def assemble(
-    batches: list[Counts], columns: Array, n_columns: int, pool: Executor | None, width: int
+    batches: list[Counts], columns: IntArray, n_columns: int, pool: Executor | None, width: int
 ) -> sparse.csr_array:
     """Make the matrix of all counts, with sorted rows.
 
@@ -323,7 +323,7 @@ def weigh(
     document_frequencies: Array,
     n_documents: int,
     cosine: bool = False,
-    blocks: Array | None = None,
+    blocks: IntArray | None = None,
 ) -> sparse.csr_array:
     """Replace counts by weights, in place; weights of 0 (terms in every document) are not stored.
 
@@ -357,7 +357,7 @@ def weigh(
     return counts
 
 
-def scale_to_length_one(X: sparse.csr_array, blocks: Array | None = None) -> None:
+def scale_to_length_one(X: sparse.csr_array, blocks: IntArray | None = None) -> None:
     """Scale each row, or its part in each block of columns, to Euclidean length one in place.
 
     Rows of zeros stay.

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.errors import DataError, MissingExtraError
 from bayesift.state import expect_array, storable
 from bayesift.text.counting import weigh
@@ -73,7 +73,7 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
 
     documents_: sparse.csr_array
     n_documents_: int
-    centre_: Array
+    centre_: FloatArray
     size_: float
     digest_: str
     source_: str
@@ -94,7 +94,7 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         self.fit_transform(texts)
         return self
 
-    def fit_transform(self, texts: Iterable[str], y: object = None) -> Array:
+    def fit_transform(self, texts: Iterable[str], y: object = None) -> FloatArray:
         """Fit to texts and return their rows, in one pass."""
         self._check_parameters()
         self.vectors_ = vectors_of(self.vectors)
@@ -106,12 +106,13 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         used = np.any(rows, axis=1)
         self.centre_ = rows[used].mean(axis=0) if used.any() else np.zeros(rows.shape[1])
         rows[used] -= self.centre_
-        self.size_ = max(float(np.sqrt(np.sum(rows**2) / max(1, np.count_nonzero(used)))), _LEAST)
+        n_used = max(1, int(np.count_nonzero(used)))
+        self.size_ = max(float(np.sqrt(np.sum(rows**2) / n_used)), _LEAST)
         self.digest_, self.source_ = self.vectors_.digest, self.vectors_.source
         rows /= self.size_
         return rows
 
-    def transform(self, texts: Iterable[str]) -> Array:
+    def transform(self, texts: Iterable[str]) -> FloatArray:
         """Return the rows of texts, texts x dimensions."""
         check_is_fitted(self)
         rows = self._directions(self._counts(texts))
@@ -119,7 +120,7 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         rows /= self.size_
         return rows
 
-    def word_parts(self, text: str) -> tuple[list[str], Array]:
+    def word_parts(self, text: str) -> tuple[list[str], FloatArray]:
         """Return the words of a text and what each adds to its row, words x dimensions.
 
         The parts add up to the row of `transform`, plus `centre_ / size_`.
@@ -185,12 +186,12 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
             for k in order
         ]
 
-    def _largest_words(self, text: str, direction: Array) -> tuple[str, ...]:
+    def _largest_words(self, text: str, direction: FloatArray) -> tuple[str, ...]:
         words, parts = self.word_parts(text)
         added = parts @ direction
         return tuple(words[k] for k in np.argsort(-added, kind="stable")[:_REASONS] if added[k] > 0)
 
-    def needed_rows(self) -> Array:
+    def needed_rows(self) -> IntArray:
         """Return the rows that a copy of the vectors needs.
 
         They are those of the training words, or of all pieces of words.
@@ -253,7 +254,7 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
             counts, self.averaging, document_frequencies=frequencies, n_documents=n_documents
         )
 
-    def _directions(self, counts: sparse.csr_array) -> Array:
+    def _directions(self, counts: sparse.csr_array) -> FloatArray:
         """Weighted sums of vectors, of length one."""
         weighed = self._weighed(counts)
         present = np.bincount(weighed.indices, minlength=weighed.shape[1]) > 0

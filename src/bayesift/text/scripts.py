@@ -22,7 +22,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, IntArray
 from bayesift.kernels.words import COMPLEX, IDEOGRAPH, JOINER, MARK, WORD
 
 Characters = Literal["words", "letters"]
@@ -48,7 +48,7 @@ _JOINERS = ((0x200B, 0x200D), (0x2060, 0x2060), (0xFE00, 0xFE0F), (0xE0100, 0xE0
 
 
 @cache
-def character_kinds(characters: Characters, unspaced: Unspaced) -> Array:
+def character_kinds(characters: Characters, unspaced: Unspaced) -> IntArray:
     """Return the kind of every code point.
 
     With unspaced="words" no script is written without spaces.
@@ -86,7 +86,7 @@ def is_unspaced(term: str) -> bool:
 
 
 @cache
-def word_characters(characters: Characters) -> Array:
+def word_characters(characters: Characters) -> BoolArray:
     r"""Whether each code point is part of a word: `\w`, or `[^\W\d_]` for letters."""
     points = np.arange(N_CODE_POINTS, dtype=np.uint32).view("<U1")
     letters = np.strings.isalnum(points)
@@ -97,6 +97,6 @@ def word_characters(characters: Characters) -> Array:
 
 
 @cache
-def white_space() -> Array:
+def white_space() -> BoolArray:
     r"""For every code point, whether it is white space for Python's `str.split` and `\s`."""
     return np.strings.isspace(np.arange(N_CODE_POINTS, dtype=np.uint32).view("<U1"))

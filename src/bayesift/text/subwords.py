@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import IntArray
 from bayesift.errors import DataError
 from bayesift.kernels import subwords as kernels
 from bayesift.text.words import Words, WordTable
@@ -26,7 +26,7 @@ _BLANK = "▁"
 class Splitter(Protocol):
     """Splits words into the rows of a table of vectors."""
 
-    def split(self, words: Words) -> tuple[Array, Array]:
+    def split(self, words: Words) -> tuple[IntArray, IntArray]:
         """Return the rows of all words, one after the other, and where those of each word end."""
 
 
@@ -45,7 +45,7 @@ class WholeWords:
         if len(self.table) != len(words):
             raise DataError("a word has two vectors")
 
-    def split(self, words: Words) -> tuple[Array, Array]:
+    def split(self, words: Words) -> tuple[IntArray, IntArray]:
         """Return the row of each word that has one."""
         rows = self.table.find(words)
         return rows[rows >= 0], np.cumsum(rows >= 0)
@@ -86,7 +86,7 @@ class BytePairs:
         self._table = np.zeros(size, np.uint64), np.zeros(size, np.int32), np.zeros(size, np.int32)
         kernels.fill_merges(*self._table, left, right, whole)
 
-    def split(self, words: Words) -> tuple[Array, Array]:
+    def split(self, words: Words) -> tuple[IntArray, IntArray]:
         """Return the pieces of each word."""
         texts = [
             self._blank + self._written(word) if len(word) <= _LONGEST else ""
@@ -121,7 +121,7 @@ class WordPieces:
         self._pieces, self._prefix = pieces, prefix
         self._longest = max(map(len, pieces), default=0)
 
-    def split(self, words: Words) -> tuple[Array, Array]:
+    def split(self, words: Words) -> tuple[IntArray, IntArray]:
         """Return the pieces of each word; a word with a part that is not a piece has none."""
         return _one_by_one(self._of_word, words)
 
@@ -149,7 +149,7 @@ class Unigrams:
         self._longest, self._blank = max(map(len, self._scores), default=0), blank
         self._unknown = min((score for _, score in scores), default=0.0) - 10.0
 
-    def split(self, words: Words) -> tuple[Array, Array]:
+    def split(self, words: Words) -> tuple[IntArray, IntArray]:
         """Return the pieces of each word; characters that are not pieces have none."""
         return _one_by_one(self._of_word, words)
 
@@ -178,7 +178,7 @@ class Normalised:
     def __init__(self, splitter: Splitter, *, lowercase: bool, strip_accents: bool) -> None:
         self._splitter, self._lowercase, self._strip_accents = splitter, lowercase, strip_accents
 
-    def split(self, words: Words) -> tuple[Array, Array]:
+    def split(self, words: Words) -> tuple[IntArray, IntArray]:
         """Return the pieces of each word."""
         return self._splitter.split(Words.of(map(self._normal, words.to_strings())))
 
@@ -191,7 +191,7 @@ class Normalised:
         )
 
 
-def _one_by_one(of_word: Any, words: Words) -> tuple[Array, Array]:
+def _one_by_one(of_word: Any, words: Words) -> tuple[IntArray, IntArray]:
     rows = [of_word(word) if len(word) <= _LONGEST else [] for word in words.to_strings()]
     return np.array([row for found in rows for row in found], dtype=np.int32), np.cumsum(
         [len(r) for r in rows]

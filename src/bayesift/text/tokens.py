@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, IntArray
 from bayesift.errors import DataError
 from bayesift.kernels import ngrams
 from bayesift.kernels import words as kernels
@@ -130,8 +130,8 @@ class Tokens:
     those new to it.
     """
 
-    tokens: Array
-    ends: Array
+    tokens: IntArray
+    ends: IntArray
     words: Words
     table: WordTable | None = None
 
@@ -211,7 +211,7 @@ class Tokeniser:
         table = HashTable(room=min(int(offsets[-1] - offsets[0]) // 100, 1 << 15))
         return Tokens(*find(text, offsets, table), table.words)
 
-    def are_ngrams(self, words: Words) -> Array:
+    def are_ngrams(self, words: Words) -> BoolArray:
         """Which words are n-grams of scripts without spaces."""
         if (
             self.unspaced == "words"
@@ -241,7 +241,9 @@ class Tokeniser:
             ends[index] = len(tokens)
         return Tokens(np.array(tokens, dtype=np.int32), ends, Words.of(numbers))
 
-    def _words(self, text: Array, offsets: Array, table: HashTable) -> tuple[Array, Array]:
+    def _words(
+        self, text: IntArray, offsets: IntArray, table: HashTable
+    ) -> tuple[IntArray, IntArray]:
         ends = offsets[1:] - offsets[0] + np.arange(len(offsets) - 1)
         folded = _buffer.of_length(int(offsets[-1] - offsets[0]) + len(ends) + kernels.PADDING)
         wide = np.flatnonzero(
@@ -255,8 +257,13 @@ class Tokeniser:
         return table.add_text(folded, ends, 0, self.min_length)
 
     def _words_and_ngrams(
-        self, folded: Array, ends: Array, kinds: Array, unspaced: Array, table: HashTable
-    ) -> tuple[Array, Array]:
+        self,
+        folded: IntArray,
+        ends: IntArray,
+        kinds: IntArray,
+        unspaced: IntArray,
+        table: HashTable,
+    ) -> tuple[IntArray, IntArray]:
         """Words of most documents, words and n-grams of the unspaced ones.
 
         Numbered in the order of documents.
@@ -265,7 +272,7 @@ class Tokeniser:
         has_ngrams[unspaced] = True
         longest = np.ones(COMPLEX + 1, dtype=np.int64)
         longest[list(_LONGEST)] = list(_LONGEST.values())
-        tokens: list[Array] = []
+        tokens: list[IntArray] = []
         token_ends = np.empty(len(ends), dtype=np.int64)
         n_tokens = 0
         for first, last in pairwise(
@@ -284,7 +291,9 @@ class Tokeniser:
             n_tokens += len(part)
         return np.concatenate(tokens), token_ends
 
-    def _characters(self, text: Array, offsets: Array, table: HashTable) -> tuple[Array, Array]:
+    def _characters(
+        self, text: IntArray, offsets: IntArray, table: HashTable
+    ) -> tuple[IntArray, IntArray]:
         ends = np.empty(len(offsets) - 1, dtype=np.int64)
         folded = np.zeros(
             int(offsets[-1] - offsets[0]) + 2 * len(ends) + kernels.PADDING, dtype=np.uint8
@@ -317,7 +326,7 @@ class _Buffer(local):
     def __init__(self) -> None:
         self._bytes = np.empty(0, dtype=np.uint8)
 
-    def of_length(self, length: int) -> Array:
+    def of_length(self, length: int) -> IntArray:
         """Return a buffer for one batch; a large one is not kept."""
         if length > 2 * BATCH_CHARACTERS:
             return np.empty(length, dtype=np.uint8)
@@ -366,16 +375,21 @@ def _tokens_of(lists: list[list[str]]) -> Tokens:
 
 
 def _number(
-    spans: Callable[..., int], text: Array, n_texts: int, begin: int, longest: int, table: HashTable
-) -> tuple[Array, Array]:
-    """Numbers of the n-grams of texts, and where those of each end.
+    spans: Callable[..., int],
+    text: IntArray,
+    n_texts: int,
+    begin: int,
+    longest: int,
+    table: HashTable,
+) -> tuple[IntArray, IntArray]:
+    """Return numbers of the n-grams of texts, and where those of each end.
 
     `spans` finds a part of them at a time.
     """
     begins, stops = (np.empty(_SPANS + longest, dtype=np.int64) for _ in range(2))
     ends, recent = np.empty(n_texts, dtype=np.int64), np.zeros(longest, dtype=np.int64)
     state = np.array([0, begin, 0, 0, 0], dtype=np.int64)
-    numbers = [np.empty(0, dtype=np.int32)]
+    numbers: list[IntArray] = [np.empty(0, dtype=np.int32)]
     while state[ngrams.DOCUMENT] < n_texts:
         n = spans(begins, stops, ends, state, recent)
         numbers.append(table.add_spans(text, begins[:n], stops[:n]))

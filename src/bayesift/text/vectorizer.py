@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, BoolArray, IntArray
 from bayesift.errors import DataError
 from bayesift.state import Arrays, Parameters, decode_fitted, encode, storable
 from bayesift.text.counting import (
@@ -154,7 +154,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         return self._weighted(counts, columns)
 
     def fit_frequencies(
-        self, terms: Any, documents: Array, collection: Array, n_documents: int
+        self, terms: Any, documents: IntArray, collection: IntArray, n_documents: int
     ) -> Self:
         """Fit to terms that were counted elsewhere, with the result of `fit` on their texts.
 
@@ -288,7 +288,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
             )
         return matrix, table.words
 
-    def n_terms(self, texts: Iterable[str]) -> Array:
+    def n_terms(self, texts: Iterable[str]) -> IntArray:
         """Count the distinct terms of each text, in the vocabulary or not.
 
         Examples
@@ -344,12 +344,12 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         return hasattr(self, "vocabulary_")
 
     @property
-    def document_frequencies_(self) -> Array:
+    def document_frequencies_(self) -> IntArray:
         """Number of documents with each term."""
         return self._frequencies.documents
 
     @property
-    def collection_frequencies_(self) -> Array:
+    def collection_frequencies_(self) -> IntArray:
         """Number of occurrences of each term."""
         return self._frequencies.collection
 
@@ -359,7 +359,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         return self._frequencies.n_documents
 
     @property
-    def ngram_lengths_(self) -> Array:
+    def ngram_lengths_(self) -> IntArray:
         """How many words each term joins."""
         check_is_fitted(self, "vocabulary_")
         return self.vocabulary_.table.words.ngram_lengths()
@@ -388,7 +388,9 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         self.vocabulary_ = Vocabulary(words)
         self._frequencies = frequencies
 
-    def _learn(self, texts: Iterable[str], keep: Callable[[Counts], None] | None = None) -> Array:
+    def _learn(
+        self, texts: Iterable[str], keep: Callable[[Counts], None] | None = None
+    ) -> IntArray:
         """Learn the pruned and sorted vocabulary.
 
         Returns the column of each term in order of appearance, or -1.
@@ -401,7 +403,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
                 keep(counts.rows())
         return self._choose_terms(table.words, frequencies)
 
-    def _choose_terms(self, words: Words, frequencies: Frequencies) -> Array:
+    def _choose_terms(self, words: Words, frequencies: Frequencies) -> IntArray:
         """Keep the terms of moderate frequency, sorted; returns the column of each term, or -1."""
         if not len(words):
             short = f"words of fewer than {self.min_length} characters"
@@ -426,7 +428,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         self._set_vocabulary(words.take(chosen), frequencies.take(chosen))
         return columns
 
-    def _moderate(self, frequencies: Frequencies) -> Array:
+    def _moderate(self, frequencies: Frequencies) -> BoolArray:
         """Which terms are neither too rare nor too frequent."""
         fewest = _number_of_documents(self.min_df, frequencies.n_documents)
         most = _number_of_documents(self.max_df, frequencies.n_documents)
@@ -434,7 +436,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"max_df asks for at most {most:g} documents, min_df for at least {fewest:g}"
             )
-        kept: Array = (frequencies.documents >= fewest) & (frequencies.documents <= most)
+        kept: BoolArray = (frequencies.documents >= fewest) & (frequencies.documents <= most)
         if self.drop_frequent or self.drop_rare:
             kept &= moderate_zone(
                 frequencies.collection, drop_frequent=self.drop_frequent, drop_rare=self.drop_rare
@@ -476,7 +478,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
                     self.progress(done)
                 yield counts
 
-    def _weighted(self, counts: list[Counts], columns: Array) -> sparse.csr_array:
+    def _weighted(self, counts: list[Counts], columns: IntArray) -> sparse.csr_array:
         with self._threads() as (pool, width):
             matrix = assemble(counts, columns, len(self.vocabulary_), pool, width)
         return weigh(

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, IntArray
 from bayesift.kernels import words as kernels
 from bayesift.threads import computed_once, in_order
 
@@ -22,8 +22,8 @@ class Words:
     `starts` are their offsets, and the end of the last.
     """
 
-    pool: Array
-    starts: Array
+    pool: IntArray
+    starts: IntArray
 
     @classmethod
     def of(cls, strings: Iterable[str] | Iterable[bytes] | pa.LargeStringArray) -> Words:
@@ -69,13 +69,13 @@ class Words:
         buffers = [None, pa.py_buffer(self.starts), pa.py_buffer(self.pool)]
         return pa.Array.from_buffers(pa.large_string(), len(self), buffers)
 
-    def ngram_lengths(self) -> Array:
+    def ngram_lengths(self) -> IntArray:
         """How many words each term joins: one more than its blanks."""
         blanks = np.concatenate([[0], np.cumsum(self.pool == ord(" "))])
-        lengths: Array = 1 + blanks[self.starts[1:]] - blanks[self.starts[:-1]]
+        lengths: IntArray = 1 + blanks[self.starts[1:]] - blanks[self.starts[:-1]]
         return lengths
 
-    def take(self, rows: Array) -> Words:
+    def take(self, rows: IntArray) -> Words:
         """Return the words in these rows."""
         return Words.of(self.to_arrow().take(pa.array(rows)))
 
@@ -84,7 +84,7 @@ class Words:
         starts = self.starts[n_words:]
         return Words(self.pool[starts[0] :], starts - starts[0])
 
-    def sorted_order(self, pool: Executor | None = None, n_parts: int = 1) -> Array:
+    def sorted_order(self, pool: Executor | None = None, n_parts: int = 1) -> IntArray:
         """Return the order that sorts the words by code point, as Python sorts strings.
 
         Threads sort parts of it.
@@ -126,12 +126,12 @@ class Words:
         numbers: Array = eights[begins + first].astype(np.uint64) >> missing << missing
         return numbers
 
-    def _order_by_bytes(self, tied: Array, run: Array) -> list[int]:
+    def _order_by_bytes(self, tied: IntArray, run: IntArray) -> list[int]:
         names = [self.pool[self.starts[i] : self.starts[i + 1]].tobytes() for i in tied]
         return sorted(range(len(tied)), key=lambda i: (run[i], names[i]))
 
 
-def _ties(*keys: Array) -> tuple[Array, Array]:
+def _ties(*keys: IntArray) -> tuple[IntArray, IntArray]:
     """Return the positions of sorted keys that equal a neighbour, and a number for each run."""
     same = np.logical_and.reduce([key[1:] == key[:-1] for key in keys])
     after, before = np.concatenate([same, [False]]), np.concatenate([[False], same])
@@ -139,7 +139,7 @@ def _ties(*keys: Array) -> tuple[Array, Array]:
     return positions, np.cumsum(~before[positions])
 
 
-def utf8_buffers(texts: pa.LargeStringArray) -> tuple[Array, Array]:
+def utf8_buffers(texts: pa.LargeStringArray) -> tuple[IntArray, IntArray]:
     """Return the UTF-8 bytes of all texts and the offset of each, without a copy."""
     _, offsets, data = texts.buffers()
     if offsets is None:
@@ -183,7 +183,7 @@ class WordTable:
             self._listed = Words.of(self._numbers)
         return self._listed
 
-    def add(self, words: Words) -> Array:
+    def add(self, words: Words) -> IntArray:
         """Numbers of words; new words get the next numbers."""
         numbers, hashed = self._numbers, self._hashed_if_many(words)
         if hashed is not None:
@@ -192,7 +192,7 @@ class WordTable:
             [numbers.setdefault(word, len(numbers)) for word in words.to_strings()], dtype=np.int32
         )
 
-    def find(self, words: Words) -> Array:
+    def find(self, words: Words) -> IntArray:
         """Numbers of words, -1 for unknown ones."""
         numbers, hashed = self._numbers, self._hashed_if_many(words)
         if hashed is not None:
@@ -237,11 +237,11 @@ class HashTable:
         starts = self._starts[: self._n_words + 1]
         return Words(self._pool[: starts[-1] + kernels.PADDING], starts)
 
-    def add(self, words: Words) -> Array:
+    def add(self, words: Words) -> IntArray:
         """Numbers of words; new words get the next numbers."""
         return self.add_spans(words.pool, words.starts[:-1], words.starts[1:])
 
-    def add_spans(self, text: Array, begins: Array, ends: Array) -> Array:
+    def add_spans(self, text: IntArray, begins: IntArray, ends: IntArray) -> IntArray:
         """As `add`, for the words that begin and end at these bytes of a padded text."""
         ids = np.empty(len(begins), dtype=np.int32)
         done = 0
@@ -254,8 +254,8 @@ class HashTable:
             self._make_room(1, int(ends[done] - begins[done]))
 
     def add_text(
-        self, folded: Array, ends: Array, begin: int, min_length: int
-    ) -> tuple[Array, Array]:
+        self, folded: IntArray, ends: IntArray, begin: int, min_length: int
+    ) -> tuple[IntArray, IntArray]:
         """Tokenise folded documents from a byte on; return word numbers and ends of documents."""
         n_bytes = int(ends[-1]) - begin if len(ends) else 0
         tokens = np.empty(n_bytes // _BYTES_PER_TOKEN + kernels.ROOM, dtype=np.int32)
@@ -276,9 +276,9 @@ class HashTable:
         tokens.resize(state[3], refcheck=False)
         return tokens, token_ends
 
-    def find(self, words: Words) -> Array:
+    def find(self, words: Words) -> IntArray:
         """Numbers of words, -1 for unknown ones."""
-        found: Array = kernels.find_words(*self._parts(), words.pool, words.starts)
+        found: IntArray = kernels.find_words(*self._parts(), words.pool, words.starts)
         return found
 
     def _parts(self) -> kernels.WordSlots:

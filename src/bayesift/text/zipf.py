@@ -6,21 +6,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesift.arrays import Array
+from bayesift.arrays import BoolArray, IntArray
 from bayesift.charts import Axis, Figure, Frame, Layer, Line, Panel, PointLabels, Points, Zone
 
 _N_NAMED = 12
 _N_DRAWN = 300
 
 
-def frequency_ranks(frequencies: Array) -> Array:
+def frequency_ranks(frequencies: IntArray) -> IntArray:
     """Rank of each term, 0 for the most frequent; of equals the earlier one ranks first."""
     ranks = np.empty(len(frequencies), dtype=np.int64)
     ranks[np.argsort(-np.asarray(frequencies), kind="stable")] = np.arange(len(frequencies))
     return ranks
 
 
-def moderate_zone(frequencies: Array, *, drop_frequent: float = 0, drop_rare: float = 0) -> Array:
+def moderate_zone(
+    frequencies: IntArray, *, drop_frequent: float = 0, drop_rare: float = 0
+) -> BoolArray:
     """Which terms lie between the very frequent and the very rare.
 
     Parameters
@@ -38,7 +40,7 @@ def moderate_zone(frequencies: Array, *, drop_frequent: float = 0, drop_rare: fl
 
 def zipf_figure(
     names: Sequence[str],
-    frequencies: Array,
+    frequencies: IntArray,
     *,
     drop_frequent: float = 0,
     drop_rare: float = 0,

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, FloatArray
 from bayesift.errors import DataError
 from bayesift.models.ensemble.members import Sample
 from bayesift.models.ensemble.stacking import OutOfFold, stacking_weights
@@ -44,13 +44,13 @@ class LabelCoupling:
     weights, offset : a, b and g; h
     """
 
-    couplings: Array
-    rates: Array
-    weights: Array
+    couplings: FloatArray
+    rates: FloatArray
+    weights: FloatArray
     offset: float
 
     @classmethod
-    def fit(cls, scores: Array, held_out: OutOfFold, sample: Sample) -> LabelCoupling:
+    def fit(cls, scores: FloatArray, held_out: OutOfFold, sample: Sample) -> LabelCoupling:
         """Find the coupling with the highest posterior on log odds of documents held out."""
         couplings = label_couplings(sample.labels, sample.weights)
         rates = (sample.weights / sample.weights.sum()) @ sample.labels
@@ -60,10 +60,10 @@ class LabelCoupling:
         )  # fmt: skip
         return cls(couplings, rates, weights, offset)
 
-    def __call__(self, scores: Any) -> Array:
+    def __call__(self, scores: Any) -> FloatArray:
         """Z' of z, documents x categories."""
         features = _coupling_features(np.asarray(scores), self.couplings, self.rates)
-        coupled: Array = np.tensordot(self.weights, features, 1)
+        coupled: FloatArray = np.tensordot(self.weights, features, 1)
         return coupled + self.offset
 
     def _post_load(self) -> None:
@@ -72,19 +72,21 @@ class LabelCoupling:
         expect_array(self.weights, "weights", np.float64, (3,))
 
 
-def label_couplings(labels: sparse.csr_array, weights: Array) -> Array:
+def label_couplings(labels: sparse.csr_array, weights: FloatArray) -> FloatArray:
     """Return the log odds ratios of all pairs of categories in weighted documents x categories."""
     counted = labels.astype(np.float64)
     together = (counted.T @ sparse.diags_array(weights) @ counted).toarray()
     sizes = np.diag(together)
     alone = sizes[:, np.newaxis] - together
     neither = weights.sum() - sizes[:, np.newaxis] - sizes + together
-    ratios: Array = np.log((together + 0.5) * (neither + 0.5) / ((alone + 0.5) * (alone.T + 0.5)))
+    ratios: FloatArray = np.log(
+        (together + 0.5) * (neither + 0.5) / ((alone + 0.5) * (alone.T + 0.5))
+    )
     np.fill_diagonal(ratios, 0.0)
     return ratios
 
 
-def _coupling_features(scores: Array, couplings: Array, rates: Array) -> Array:
+def _coupling_features(scores: FloatArray, couplings: FloatArray, rates: FloatArray) -> FloatArray:
     """Return the three terms that a, b and g multiply, 3 x documents x categories."""
     features, p = np.empty((3, *scores.shape)), expit(scores)
     features[0] = scores
@@ -120,10 +122,10 @@ class BetaCalibration:
         positive, negative, others = map(float, found)
         return cls(positive, negative, others, offset)
 
-    def __call__(self, scores: Array) -> Array:
+    def __call__(self, scores: FloatArray) -> FloatArray:
         """Calibrated log odds, documents x categories."""
         weights = np.array([self.positive, self.negative, self.others])
-        calibrated: Array = np.tensordot(weights, _beta_features(scores), 1) + self.offset
+        calibrated: FloatArray = np.tensordot(weights, _beta_features(scores), 1) + self.offset
         return calibrated
 
     def _post_load(self) -> None:
@@ -132,7 +134,7 @@ class BetaCalibration:
             raise DataError("a weight of its calibration is not a number, or too large")
 
 
-def _beta_features(scores: Array) -> Array:
+def _beta_features(scores: FloatArray) -> FloatArray:
     z = np.clip(scores, -_LARGEST, _LARGEST)
     odds = np.exp(z)
     others = (

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from bayesift.arrays import Array
+from bayesift.arrays import Array, BoolArray, FloatArray, IntArray
 from bayesift.errors import DataError
 from bayesift.state import StateMixin, check_classes, expect_array, storable
 from bayesift.validation import TermTagsMixin, check_targets, check_terms
@@ -76,8 +76,8 @@ class CommonRareClassifier(
     boundary_: int
     n_features_in_: int
     boundaries_: Array | None
-    criteria_: Array | None
-    is_common_: Array
+    criteria_: FloatArray | None
+    is_common_: BoolArray
 
     def __init__(
         self,
@@ -124,24 +124,24 @@ class CommonRareClassifier(
         self.rare_ = self._fitted("rare", rows, Y, np.flatnonzero(~self.is_common_), None)
         return self
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any) -> IntArray:
         """Predict an indicator matrix, each part deciding on its categories."""
         return self._joined(X, lambda part, rows: part.predict(rows)).astype(np.int64)
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> FloatArray:
         """Return scores, documents x categories: margins, or probabilities minus 1/2."""
         return self._joined(X, _margins)
 
     @available_if(_have_probabilities)
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities, documents x categories, where both parts have them."""
         return self._joined(X, lambda part, rows: part.predict_proba(rows))
 
     @available_if(_have_probabilities)
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
-            logarithms: Array = np.log(self.predict_proba(X))
+            logarithms: FloatArray = np.log(self.predict_proba(X))
         return logarithms
 
     def _post_load(self) -> None:
@@ -172,7 +172,7 @@ class CommonRareClassifier(
         ]
         return clone(getattr(self, name)).fit(X, target, feature_mask=terms)
 
-    def _splits(self, n_documents: int) -> Iterator[tuple[Array, Array]]:
+    def _splits(self, n_documents: int) -> Iterator[tuple[IntArray, IntArray]]:
         from sklearn.model_selection import KFold
 
         yield from KFold(self.cv, shuffle=True, random_state=self.random_state).split(
@@ -193,7 +193,7 @@ class CommonRareClassifier(
         f1 = [_f1(np.where(sizes >= boundary, *counted), self.criterion) for boundary in boundaries]
         return boundaries, np.array(f1)
 
-    def _joined(self, X: Any, evaluate: Any) -> Array:
+    def _joined(self, X: Any, evaluate: Any) -> FloatArray:
         """Join the outputs of both parts, each in the columns of its categories."""
         check_is_fitted(self)
         rows = check_terms(self, X, reset=False)
@@ -215,6 +215,6 @@ def _counts(Y: Array, decided: Array) -> Array:
     return np.stack([(Y * decided).sum(axis=0), Y.sum(axis=0) + decided.sum(axis=0)])
 
 
-def _f1(counts: Array, criterion: Criterion) -> float:
+def _f1(counts: FloatArray, criterion: Criterion) -> float:
     right, together = counts.sum(axis=1, keepdims=True) if criterion == "micro" else counts
     return float(np.mean(2.0 * right / np.maximum(together, 1)))
