@@ -38,14 +38,11 @@ class DataError(BayesiftError, ValueError):
         super().__init__(message)
 
     def __str__(self) -> str:
-        place = (
-            ""
-            if self.file is None
-            else self.file
-            if self.line is None
-            else f"{self.file}:{self.line}"
-        )
-        return f"{place}: {self.message}" if place else self.message
+        if self.file is None:
+            return self.message
+        if self.line is None:
+            return f"{self.file}: {self.message}"
+        return f"{self.file}:{self.line}: {self.message}"
 
 
 class RequestError(DataError):

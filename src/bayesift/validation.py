@@ -47,11 +47,9 @@ class Targets:
 
     def members_over(self, classes: Array) -> sparse.csr_array:
         """Return the members of wider classes: these in the same order, others between them."""
-        indices = (
-            np.arange(len(self.classes))
-            if self.multilabel
-            else np.searchsorted(classes, self.classes)
-        )
+        indices = np.arange(len(self.classes))
+        if not self.multilabel:
+            indices = np.searchsorted(classes, self.classes)
         lengths = np.zeros(len(classes), dtype=np.int32)
         lengths[indices] = np.diff(self.members.indptr)
         indptr = np.concatenate(([0], np.cumsum(lengths)))

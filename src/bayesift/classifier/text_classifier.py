@@ -346,11 +346,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         """
         if not corpus.n_labels.any():
             are_records = any(note.what == RECORDS for note in corpus.notes)
-            cure = (
-                "bayesift screen ranks records without any"
-                if are_records
-                else "name the column of labels with --label"
-            )
+            cure = "name the column of labels with --label"
+            if are_records:
+                cure = "bayesift screen ranks records without any"
             raise DataError(f"no document has a category; {cure}")
         several = corpus.is_multilabel if multilabel is None else multilabel
         labels = labels_of(corpus, multilabel=several)
@@ -550,11 +548,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             probabilities: FloatArray = np.asarray(model.predict_proba(X))
             return probabilities
         scores = self.estimator_.decision_scores(X)
-        return (
-            np.column_stack([-scores, scores])
-            if scores.shape[1] == 1 and not self.multilabel_
-            else scores
-        )
+        if scores.shape[1] == 1 and not self.multilabel_:
+            return np.column_stack([-scores, scores])
+        return scores
 
     def terms(self) -> list[str]:
         """Return the terms of the model, in the order of their columns.

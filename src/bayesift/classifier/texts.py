@@ -112,11 +112,9 @@ def read_texts(
         kind = "None" if given is None else f"a {type(given).__name__}"
         raise DataError(f"texts must be a list of texts, a column or a table, not {kind}")
     if isinstance(given, Corpus):
-        return (
-            Texts(given.text_column)
-            if given.vectors is None
-            else Texts(given.vectors, are_vectors=True)
-        )
+        if given.vectors is None:
+            return Texts(given.text_column)
+        return Texts(given.vectors, are_vectors=True)
     if hasattr(given, "to_arrow"):  # polars
         given = given.to_arrow()
     if isinstance(given, pa.Table | pa.RecordBatch):
@@ -157,11 +155,9 @@ def _of_array(given: Array) -> Texts:
     if given.dtype.kind == "c":
         raise DataError("Complex data not supported: texts must be strings, vectors real numbers")
     if given.ndim == 2:
-        columns = (
-            [(str(j), given[:, j].tolist()) for j in range(given.shape[1])]
-            if given.dtype.kind in "OU"
-            else []
-        )
+        columns = []
+        if given.dtype.kind in "OU":
+            columns = [(str(j), given[:, j].tolist()) for j in range(given.shape[1])]
         if not any(_holds_text(values) for _, values in columns):
             return Texts(given.astype(np.float64), are_vectors=True)
         return replace(_joined(columns, None, ()), columns=(), table=())

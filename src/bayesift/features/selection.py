@@ -106,11 +106,9 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
 
     def to_content(self) -> Parameters:
         """Return the kept columns without their scores; of a function only its name is kept."""
-        by = (
-            self.by
-            if isinstance(self.by, str)
-            else getattr(self.by, "__name__", type(self.by).__name__)
-        )
+        by = self.by
+        if not isinstance(by, str):
+            by = getattr(by, "__name__", type(by).__name__)
         return {**self.get_params(deep=False), "by": by, "_mask": self.get_support()}
 
     def _post_load(self) -> None:

@@ -192,11 +192,9 @@ class Lexicon:
 
     def _number_new(self, words: Words) -> IntArray:
         """Return the number of each word, stemmed; -1 for stop words."""
-        kept = (
-            np.flatnonzero(self._stop_words.find(words) < 0)
-            if len(self._stop_words)
-            else np.arange(len(words))
-        )
+        kept = np.arange(len(words))
+        if len(self._stop_words):
+            kept = np.flatnonzero(self._stop_words.find(words) < 0)
         if len(kept) < len(words):
             numbers = np.full(len(words), -1, dtype=np.int32)
             numbers[kept] = self._number_kept(self._stemmed(words.take(kept)))

@@ -32,13 +32,12 @@ def weighted_pieces(
         return
     by_character = vectorizer.analyzer == "char_wb"
     has_ngrams = vectorizer.unspaced == "ngrams" and vectorizer.tokenizer is None
-    pattern = (
-        re.compile(r"()\S+")
-        if by_character
-        else _words_and_runs()
-        if has_ngrams
-        else re.compile(r"()\w+")
-    )
+    if by_character:
+        pattern = re.compile(r"()\S+")
+    elif has_ngrams:
+        pattern = _words_and_runs()
+    else:
+        pattern = re.compile(r"()\w+")
     end = 0
     for found in pattern.finditer(text):
         if found.start() > end:

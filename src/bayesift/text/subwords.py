@@ -104,11 +104,9 @@ class BytePairs:
         return out[:total].copy(), out_ends
 
     def _written(self, word: str) -> str:
-        return (
-            word
-            if self._alphabet is None
-            else "".join(self._alphabet[chr(byte)] for byte in word.encode())
-        )
+        if self._alphabet is None:
+            return word
+        return "".join(self._alphabet[chr(byte)] for byte in word.encode())
 
 
 class WordPieces:

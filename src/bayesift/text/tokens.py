@@ -178,11 +178,9 @@ class Tokeniser:
         if isinstance(texts, pa.LargeStringArray):
             wide = pc.invert(pc.string_is_ascii(texts))
             exact = [self._exact(text) for text in texts.filter(wide).to_pylist()]
-            return (
-                pc.replace_with_mask(texts, wide, pa.array(exact, pa.large_string()))
-                if exact
-                else texts
-            )
+            if not exact:
+                return texts
+            return pc.replace_with_mask(texts, wide, pa.array(exact, pa.large_string()))
         others = [index for index, is_ascii in enumerate(map(str.isascii, texts)) if not is_ascii]
         if others:
             texts = texts.copy()
@@ -359,11 +357,9 @@ def _stripped(texts: list[str] | pa.LargeStringArray) -> list[str] | pa.LargeStr
         return [strip_html(text) for text in texts]
     marked = pc.match_substring_regex(texts, "[<&]")
     stripped = [strip_html(text) for text in texts.filter(marked).to_pylist()]
-    return (
-        pc.replace_with_mask(texts, marked, pa.array(stripped, pa.large_string()))
-        if stripped
-        else texts
-    )
+    if not stripped:
+        return texts
+    return pc.replace_with_mask(texts, marked, pa.array(stripped, pa.large_string()))
 
 
 def _tokens_of(lists: list[list[str]]) -> Tokens:

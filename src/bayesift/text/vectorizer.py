@@ -493,11 +493,9 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
     def _stop_words(self) -> Collection[str]:
         if self.stop_words is None:
             return ()
-        return (
-            stop_words_of(self.stop_words)
-            if isinstance(self.stop_words, str)
-            else frozenset(self.stop_words)
-        )
+        if isinstance(self.stop_words, str):
+            return stop_words_of(self.stop_words)
+        return frozenset(self.stop_words)
 
     @contextmanager
     def _threads(self) -> Iterator[tuple[Executor | None, int]]:
@@ -553,11 +551,9 @@ def _escaped(term: str) -> str:
 
 
 def _unescaped(term: str) -> str:
-    return (
-        re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], term)
-        if "\\" in term
-        else term
-    )
+    if "\\" not in term:
+        return term
+    return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], term)
 
 
 _CHOICES = {"characters": get_args(Characters), "analyzer": ANALYZERS, "unspaced": UNSPACED}

@@ -421,11 +421,10 @@ class FileRows:
         out = np.empty((len(indices), self.shape[1]), dtype=np.float32)
         for row, position in enumerate(indices):
             held = self.data[self.begins[position] : self.ends[position]]
-            out[row] = (
-                np.frombuffer(held, dtype="<f4")
-                if self.binary
-                else np.array(held.split(), dtype=np.float32)
-            )
+            if self.binary:
+                out[row] = np.frombuffer(held, dtype="<f4")
+            else:
+                out[row] = np.array(held.split(), dtype=np.float32)
         return out
 
     def digest(self) -> Any:

@@ -27,12 +27,10 @@ class Words:
 
     @classmethod
     def of(cls, strings: Iterable[str] | Iterable[bytes] | pa.LargeStringArray) -> Words:
-        """Words from strings, or from their UTF-8 bytes."""
-        given = (
-            strings
-            if isinstance(strings, pa.LargeStringArray)
-            else pa.array(list(strings), pa.large_binary())
-        )
+        """Make words of strings, or of their UTF-8 bytes."""
+        given = strings
+        if not isinstance(strings, pa.LargeStringArray):
+            given = pa.array(list(strings), pa.large_binary())
         text, starts = utf8_buffers(given)
         text = text[starts[0] : starts[-1]]
         return cls(

@@ -137,9 +137,7 @@ class BetaCalibration:
 def _beta_features(scores: FloatArray) -> FloatArray:
     z = np.clip(scores, -_LARGEST, _LARGEST)
     odds = np.exp(z)
-    others = (
-        np.maximum(odds.sum(axis=1, keepdims=True) - odds, _FLOOR)
-        if z.shape[1] > 1
-        else np.ones_like(z)
-    )
+    others = np.ones_like(z)
+    if z.shape[1] > 1:
+        others = np.maximum(odds.sum(axis=1, keepdims=True) - odds, _FLOOR)
     return np.stack([-np.logaddexp(0.0, -z), np.logaddexp(0.0, z), -np.log(others)])
