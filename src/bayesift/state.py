@@ -352,7 +352,9 @@ def _frequent(array: Array) -> float:
 
 
 def _word(value: float) -> str:
-    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    if math.isnan(value):
+        return "nan"
+    return "inf" if value > 0 else "-inf"
 
 
 def _path(name: str, part: object) -> str:

@@ -433,9 +433,11 @@ def _dtype_of(labels: Iterable[Label]) -> str:
     """Return the type of an array of plain labels; text and numbers do not mix."""
     examples: dict[str, Any] = {}
     for label in labels:
-        kind = (
-            "object" if isinstance(label, str) else "bool" if isinstance(label, bool) else "number"
-        )
+        kind = "number"
+        if isinstance(label, str):
+            kind = "object"
+        elif isinstance(label, bool):
+            kind = "bool"
         examples.setdefault(kind, label)
     if len(examples) > 1:
         shown = sorted(f"{label!r:.40}" for label in examples.values())

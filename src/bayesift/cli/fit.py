@@ -220,11 +220,13 @@ def _fit_chunks(
             if is_first and split is None and "train" in chunk.splits:
                 split = "train"
             is_first = False
-            part = chunk if split is None else chunk.split(split) if split in chunk.splits else None
-            if part is not None:
-                classifier.partial_fit_corpus(part, multilabel=source.multilabel)
-                n_documents += len(part)
-                progress(n_documents)
+            if split is not None:
+                if split not in chunk.splits:
+                    continue
+                chunk = chunk.split(split)
+            classifier.partial_fit_corpus(chunk, multilabel=source.multilabel)
+            n_documents += len(chunk)
+            progress(n_documents)
     if not hasattr(classifier, "estimator_"):
         raise DataError(
             "no document has a category; name the column of labels with --label", file=Path(corpus)

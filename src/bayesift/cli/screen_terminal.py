@@ -373,7 +373,10 @@ def _ask(
         if key in ("\r", "\n", "\x1b", "\x03", ""):
             session.message = ""
             return typed.strip()
-        typed = typed[:-1] if key in ("\x7f", "\b") else typed + key if key.isprintable() else typed
+        if key in ("\x7f", "\b"):
+            typed = typed[:-1]
+        elif key.isprintable():
+            typed += key
 
 
 @contextmanager

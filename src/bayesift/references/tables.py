@@ -159,18 +159,12 @@ def decode_cell(column: str, value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         match = _EXCEL.match(value)
         yield column, match[1] if match else value
-    elif (
-        isinstance(value, dict) and column == "abstract_inverted_index"
-    ):  # of OpenAlex: the positions of each word
-        yield (
-            column,
-            " ".join(
-                word
-                for _, word in sorted(
-                    (position, word) for word in value for position in value[word] or ()
-                )
-            ),
-        )
+    elif isinstance(value, dict) and column == "abstract_inverted_index":
+        # OpenAlex gives the positions of each word.
+        placed = []
+        for word, positions in value.items():
+            placed += [(position, word) for position in positions or ()]
+        yield column, " ".join(word for _, word in sorted(placed))
     elif isinstance(value, dict):
         for name, part in value.items():
             yield from decode_cell(f"{column}.{name}", part)

@@ -51,7 +51,9 @@ def worst_mistakes(
     probable = classifier.has_probabilities_
     found = []
     for i, j in _most_certain(classifier, corpus, decided, np.asarray(scores), n):
-        confidence = (scores[i, j] if decided[i, j] else 1 - scores[i, j]) if probable else None
+        confidence = None
+        if probable:
+            confidence = scores[i, j] if decided[i, j] else 1 - scores[i, j]
         found.append(_explained_mistake(classifier, corpus, i, j, decided[i], confidence))
     return tuple(found)
 

@@ -16,6 +16,7 @@ record that only one reviewer judged counts for AC1's shares and for nothing els
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -91,12 +92,10 @@ def cohen_kappa(first: Mapping[str, str], second: Mapping[str, str]) -> float:
     if not both:
         return math.nan
     same = sum(a == b for a, b in both) / len(both)
-    kinds = {kind for pair in both for kind in pair}
-    chance = (
-        sum(sum(a == k for a, _ in both) * sum(b == k for _, b in both) for k in kinds)
-        / len(both) ** 2
-    )
-    return _beyond(same, chance)
+    of_first = Counter(a for a, _ in both)
+    of_second = Counter(b for _, b in both)
+    by_chance = sum(count * of_second[kind] for kind, count in of_first.items())
+    return _beyond(same, by_chance / len(both) ** 2)
 
 
 def _observed(paired: FloatArray) -> float:

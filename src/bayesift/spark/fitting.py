@@ -52,7 +52,9 @@ def fixed_rule(
 
     Others are refused. "auto" is bayes or sign.
     """
-    named = ("bayes" if probabilities else "sign") if threshold == "auto" else threshold
+    named = threshold
+    if threshold == "auto":
+        named = "bayes" if probabilities else "sign"
     if isinstance(named, str) and named not in THRESHOLD_RULES:
         raise DataError(f"no rule {named!r}; there are: auto, {', '.join(THRESHOLD_RULES)}")
     rule: ThresholdRule = threshold_rule(named) if isinstance(named, str) else clone(named)

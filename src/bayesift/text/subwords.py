@@ -75,13 +75,9 @@ class BytePairs:
             [pieces.get(f"<0x{value:02X}>", -1) for value in range(256)], dtype=np.int32
         )
         known = [(a, b) for a, b in merges if a in pieces and b in pieces and a + b in pieces]
-        columns = [
-            [pieces[text] for text in part]
-            for part in zip(*[(a, b, a + b) for a, b in known], strict=True)
-        ]
-        left, right, whole = (
-            np.array(column, dtype=np.int32) for column in columns or [[], [], []]
-        )
+        left = np.array([pieces[a] for a, _ in known], dtype=np.int32)
+        right = np.array([pieces[b] for _, b in known], dtype=np.int32)
+        whole = np.array([pieces[a + b] for a, b in known], dtype=np.int32)
         size = 1 << (2 * len(left) + 1).bit_length()
         self._table = np.zeros(size, np.uint64), np.zeros(size, np.int32), np.zeros(size, np.int32)
         kernels.fill_merges(*self._table, left, right, whole)

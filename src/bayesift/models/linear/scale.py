@@ -375,7 +375,10 @@ class CrossValidation:
             columns = [0] if shared else going
             losses[step, columns], errors[step, columns] = means
             done = [c for c in columns if _has_risen(losses[: step + 1, c], errors[: step + 1, c])]
-            going = [c for c in going if c not in done] if not shared else [] if done else going
+            if not shared:
+                going = [c for c in going if c not in done]
+            elif done:
+                going = []
             if progress is not None:
                 progress(step + 1 if going else len(scales), len(scales))
             if not going:

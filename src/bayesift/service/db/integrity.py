@@ -48,7 +48,11 @@ def _part(value: Any) -> str:
         return blake2b(value, digest_size=16).hexdigest()
     if isinstance(value, float):
         return repr(value)
-    return "\0" if value is None else value if isinstance(value, str) else str(int(value))
+    if value is None:
+        return "\0"
+    if isinstance(value, str):
+        return value
+    return str(int(value))
 
 
 def _digest(content: str) -> str:
