@@ -103,9 +103,13 @@ def main(names: list[str]) -> None:
         )
     RESULTS.mkdir(parents=True, exist_ok=True)
     for name in names or [*RACES, *FOOTPRINTS]:
-        measured = harness.run(RACES[name], _say) if name in RACES else FOOTPRINTS[name].run(_say)
+        measured = (
+            harness.run(RACES[name], _say) if name in RACES else FOOTPRINTS[name].run(_say)
+        )
         (RESULTS / f"{name}.json").write_text(json.dumps(measured, indent=2) + "\n")
-        lines = report.race_lines(measured) if name in RACES else FOOTPRINTS[name].render(measured)
+        lines = (
+            report.race_lines(measured) if name in RACES else FOOTPRINTS[name].render(measured)
+        )
         page = REPORT.read_text() if REPORT.exists() else ""
         REPORT.write_text(
             report.updated(page, {name: report.section(measured, lines)}, [*RACES, *FOOTPRINTS])

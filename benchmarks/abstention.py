@@ -109,11 +109,14 @@ def peer(task: Task) -> tuple[Array, Array]:
         names = sorted({name for labels in task.labels for name in labels})
         model = OneVsRestClassifier(LogisticRegression())
         model.fit(
-            X, np.array([[name in labels for name in names] for labels in task.labels], dtype=int)
+            X,
+            np.array([[name in labels for name in names] for labels in task.labels], dtype=int),
         )
     words = vectorizer.build_analyzer()
     sizes = np.array([len(set(words(text))) for text in task.test_texts])
-    return model.predict_proba(new).max(axis=1), (sizes - np.diff(new.indptr) + 0.5) / (sizes + 1.0)
+    return model.predict_proba(new).max(axis=1), (sizes - np.diff(new.indptr) + 0.5) / (
+        sizes + 1.0
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +143,8 @@ def measure(task: Task) -> Outcome:
     scores = {
         "LR, max probability": -best,
         "LR, with unseen share, ranks added": rankdata(-best) + rankdata(unseen),
-        "LR, with unseen share, our formula": np.log(unseen) - logit(np.clip(best, 1e-9, 1 - 1e-9)),
+        "LR, with unseen share, our formula": np.log(unseen)
+        - logit(np.clip(best, 1e-9, 1 - 1e-9)),
         "bayesift, max probability": -doubts.best,
         "bayesift, uncertainty": uncertainty + 1e-9 * rankdata(doubts.scores),
     }

@@ -91,7 +91,9 @@ def reuters(text: str, final: bool) -> Part:
     """Return the training documents split by date, or all of them and the test documents."""
     corpus = load_reuters(subset="modapte")
     train = corpus.split("train")
-    dates = [document.date.timestamp() for document in train.documents if document.date is not None]
+    dates = [
+        document.date.timestamp() for document in train.documents if document.date is not None
+    ]
     assert len(dates) == len(train.documents)
     order, labels = np.argsort(dates, kind="stable"), train.indicator.toarray()
     first, last = np.split(order, [int(EARLIER * len(order))])
@@ -119,8 +121,12 @@ def newsgroups(text: str, final: bool) -> Part:
             [document for document in train if document.categories == (name,)]
             for name in corpus.categories
         ]
-        earlier = [document for group in groups for document in group[: int(EARLIER * len(group))]]
-        later = [document for group in groups for document in group[int(EARLIER * len(group)) :]]
+        earlier = [
+            document for group in groups for document in group[: int(EARLIER * len(group))]
+        ]
+        later = [
+            document for group in groups for document in group[int(EARLIER * len(group)) :]
+        ]
     X, X_later, index = vectors(text, earlier, later)
     return Part(X, _group(earlier), X_later, _group(later), index, corpus.categories)
 
@@ -145,7 +151,9 @@ def held_out_scores(make: Maker, part: Part) -> Array:
     for fold in range(-1 if (folds < 0).any() else 0, N_FOLDS):
         train = np.flatnonzero(folds != fold) if fold >= 0 else np.arange(len(part.Y))
         test = np.flatnonzero(folds == fold)
-        scores[test] = make(part).fit(part.X[train], part.Y[train]).decision_function(part.X[test])
+        scores[test] = (
+            make(part).fit(part.X[train], part.Y[train]).decision_function(part.X[test])
+        )
     return scores
 
 
@@ -188,7 +196,9 @@ def _informed(prior: Any, strength: float, part: Part) -> Any:
     if not strength:
         return prior
     said = {
-        name: text for name, text in load_reuters_descriptions().items() if name in part.categories
+        name: text
+        for name, text in load_reuters_descriptions().items()
+        if name in part.categories
     }
     knowledge = TermKnowledge.from_descriptions(said, strength=strength)
     return prior_for(knowledge, prior, part.categories, part.index)[0]
@@ -215,7 +225,9 @@ class Logistic:
                 "tol": 1e-2,
                 "intercept_scaling": 10.0,
             }
-            model = OneVsRestClassifier(LogisticRegression(C=self.cost, random_state=0, **options))
+            model = OneVsRestClassifier(
+                LogisticRegression(C=self.cost, random_state=0, **options)
+            )
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore"
@@ -243,7 +255,9 @@ RULES = {
 }
 DECIDERS: dict[str, list[Setting]] = {
     "bayesift": [
-        Setting(f"Gaussian prior, variance {variance:g}, descriptions {strength:g}", text, maker)
+        Setting(
+            f"Gaussian prior, variance {variance:g}, descriptions {strength:g}", text, maker
+        )
         for variance, strength, text in (
             (100.0, 0.0, "stems"),
             (100.0, 4.0, "stems"),
@@ -253,12 +267,15 @@ DECIDERS: dict[str, list[Setting]] = {
         for maker in [gaussian(variance, strength=strength)]
     ],
     "LinearSVC": [
-        Setting("C 0.3", text, support_vectors(0.3)) for text in ("stems", "stems, titles twice")
+        Setting("C 0.3", text, support_vectors(0.3))
+        for text in ("stems", "stems, titles twice")
     ],
 }
 FORECASTERS: dict[str, list[Setting]] = {
     "bayesift": [
-        Setting(f"Gaussian prior, variance {variance:g}, descriptions {strength:g}", "stems", maker)
+        Setting(
+            f"Gaussian prior, variance {variance:g}, descriptions {strength:g}", "stems", maker
+        )
         for variance, strength in ((10.0, 4.0), (30.0, 2.0), (30.0, 4.0), (100.0, 4.0))
         for maker in [gaussian(variance, strength=strength)]
     ],
@@ -272,7 +289,8 @@ GROUP_FORECASTERS: dict[str, list[Setting]] = {
         for variance in (100.0, 300.0, 1000.0)
     ],
     "LogisticRegression": [
-        Setting(f"C {cost:g}", "stems", logistic(cost)) for cost in (100.0, 300.0, 1000.0, 3000.0)
+        Setting(f"C {cost:g}", "stems", logistic(cost))
+        for cost in (100.0, 300.0, 1000.0, 3000.0)
     ],
 }
 
@@ -322,7 +340,9 @@ def forecast(setting: Setting, part: Part) -> tuple[float, float]:
     return 1000 * log_loss(part.Y_later, probabilities), 1000 * float(error)
 
 
-def forecasts(load: Callable[[str, bool], Part], grids: dict[str, list[Setting]]) -> Iterator[str]:
+def forecasts(
+    load: Callable[[str, bool], Part], grids: dict[str, list[Setting]]
+) -> Iterator[str]:
     """Log loss and calibration on the test documents, as the rows of a table."""
     yield (
         "| model | setting | later training documents: log loss, ECE (x 1000) | test: log loss, "

@@ -41,8 +41,12 @@ def _prepare(corpus: Corpus) -> _Work:
     with (folder / "documents.jsonl").open("w") as stream:
         for i in range(N_DOCUMENTS):
             stream.write(json.dumps({"id": f"document-{i}", "text": rng.choice(texts)}) + "\n")
-    TextClassifier(model="naive-bayes").fit(corpus.texts, corpus.labels).save(folder / "model.zip")
-    pipeline = make_pipeline(CountVectorizer(), MultinomialNB()).fit(corpus.texts, corpus.labels)
+    TextClassifier(model="naive-bayes").fit(corpus.texts, corpus.labels).save(
+        folder / "model.zip"
+    )
+    pipeline = make_pipeline(CountVectorizer(), MultinomialNB()).fit(
+        corpus.texts, corpus.labels
+    )
     return _Work(folder, folder / "model.zip", folder / "documents.jsonl", pipeline)
 
 
@@ -53,7 +57,9 @@ def _messages() -> _Work:
 
 def _ours(work: _Work) -> Path:
     output = work.folder / "ours.jsonl"
-    classify(model=work.model, documents=str(work.documents), output=output, top=TOP, quiet=True)
+    classify(
+        model=work.model, documents=str(work.documents), output=output, top=TOP, quiet=True
+    )
     return output
 
 
@@ -83,7 +89,9 @@ def _check(results: dict[str, Path]) -> None:
             mine, other = json.loads(a), json.loads(b)
             assert mine["id"] == other["id"]
             for category, score in other["scores"].items():
-                np.testing.assert_allclose(mine["scores"][category], score, rtol=1e-4, atol=1e-6)
+                np.testing.assert_allclose(
+                    mine["scores"][category], score, rtol=1e-4, atol=1e-6
+                )
 
 
 BENCHMARK = Benchmark(
@@ -94,7 +102,10 @@ BENCHMARK = Benchmark(
         Dataset("SMS messages", _messages),
         Dataset("pydocs, 200 characters", lambda: _prepare(load_pydocs())),
     ],
-    contenders=[Contender("bayesift", _ours), Contender("scikit-learn pipeline", _scikit_learn)],
+    contenders=[
+        Contender("bayesift", _ours),
+        Contender("scikit-learn pipeline", _scikit_learn),
+    ],
     comparisons=[
         Comparison("bayesift", "scikit-learn pipeline", asked=5),
         Comparison("bayesift", "scikit-learn pipeline", asked=5, clock="wall"),

@@ -114,14 +114,24 @@ def _commands(folder: Path, corpus: Path, turn: int) -> dict[str, tuple[list[str
     ):
         home = folder / f"{label}-{turn}"
         fit = [*bayesift, "fit", str(corpus), "-o", str(folder / "model.zip"), "--quiet", *more]
-        commands[f"bayesift {label}, first"] = commands[f"bayesift {label}, second"] = (fit, home)
+        commands[f"bayesift {label}, first"] = commands[f"bayesift {label}, second"] = (
+            fit,
+            home,
+        )
     for label, *given in (
         ("script", "no", "l2"),
         ("script, validates", "yes", "l2"),
         ("script, L1", "no", "l1"),
         ("script, L1, validates", "yes", "l1"),
     ):
-        script = [sys.executable, "-c", _SCRIPT, str(corpus), str(folder / "model.joblib"), *given]
+        script = [
+            sys.executable,
+            "-c",
+            _SCRIPT,
+            str(corpus),
+            str(folder / "model.joblib"),
+            *given,
+        ]
         commands[label] = script, folder / "scripts"
     commands["bayesift --help"] = [*bayesift, "--help"], folder / "other"
     commands["bayesift explain missing.zip x"] = (

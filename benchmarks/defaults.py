@@ -125,15 +125,18 @@ def tuned(model: Any, task: Task) -> Outcome:
     folds = 3 if task.multilabel else StratifiedKFold(3, shuffle=True, random_state=0)
     by = "f1_micro" if task.multilabel else "accuracy"
     scoring = (by, "neg_log_loss") if hasattr(model, "predict_proba") else (by,)
-    search = GridSearchCV(estimator, {parameter: GRID}, cv=folds, scoring=scoring, refit=by).fit(
-        X, task.y
-    )
+    search = GridSearchCV(
+        estimator, {parameter: GRID}, cv=folds, scoring=scoring, refit=by
+    ).fit(X, task.y)
     seconds = time.process_time() - start
     X_test, probabilities = vectorizer.transform(task.test_texts), None
     if "neg_log_loss" in scoring:
         best = GRID[int(np.argmax(search.cv_results_["mean_test_neg_log_loss"]))]
         probabilities = (
-            clone(estimator).set_params(**{parameter: best}).fit(X, task.y).predict_proba(X_test)
+            clone(estimator)
+            .set_params(**{parameter: best})
+            .fit(X, task.y)
+            .predict_proba(X_test)
         )
     return Outcome(search.predict(X_test), probabilities, seconds)
 

@@ -69,7 +69,9 @@ def base_records() -> list[Reference]:
     """
     records = DATA / "records"
     found = list(
-        read_references([records / "nbib" / "pubmed-set.nbib", records / "ris" / "baseline.ris"])
+        read_references(
+            [records / "nbib" / "pubmed-set.nbib", records / "ris" / "baseline.ris"]
+        )
     )
     rng = random.Random(0)
     for path in sorted((DATA / "screening").glob("Cohen_*.csv")):
@@ -83,7 +85,10 @@ def base_records() -> list[Reference]:
 
 
 def _with_journal(row: dict[str, str], rng: random.Random) -> Reference:
-    page, year = rng.randint(1, 1800), int(float(row.get("year") or 0)) or rng.randint(1985, 2005)
+    page, year = (
+        rng.randint(1, 1800),
+        int(float(row.get("year") or 0)) or rng.randint(1985, 2005),
+    )
     place = min(int(rng.expovariate(0.2)), len(JOURNALS) - 1)
     return Reference(
         title=row["title"],
@@ -190,7 +195,9 @@ def _initials(author: str) -> str:
         last, _, first = author.partition(",")
     else:
         first, _, last = author.rpartition(" ")
-    return f"{last.strip()} {''.join(name[0] for name in first.replace('.', ' ').split())}".strip()
+    return (
+        f"{last.strip()} {''.join(name[0] for name in first.replace('.', ' ').split())}".strip()
+    )
 
 
 def _journal(journal: str, rng: random.Random) -> str:
@@ -206,7 +213,9 @@ def _journal(journal: str, rng: random.Random) -> str:
         )
     if kind < 0.4:
         words = [
-            word for word in journal.replace("The ", "").split() if word not in ("of", "and", "the")
+            word
+            for word in journal.replace("The ", "").split()
+            if word not in ("of", "and", "the")
         ]
         return " ".join(word[: rng.randint(3, 5)] if len(word) > 6 else word for word in words)
     return journal.upper() if kind < 0.5 else journal
@@ -277,7 +286,9 @@ def lookalike(reference: Reference, rng: random.Random) -> Reference:
 
 def _half_new(reference: Reference, rng: random.Random) -> str:
     words = reference.abstract.split()
-    new = ["".join(rng.choices(LETTERS, k=rng.randint(4, 9))) for _ in range(len(words) * 2 // 3)]
+    new = [
+        "".join(rng.choices(LETTERS, k=rng.randint(4, 9))) for _ in range(len(words) * 2 // 3)
+    ]
     return " ".join(rng.sample(words, len(words) // 3) + new)
 
 
@@ -359,7 +370,10 @@ def fit_weights() -> None:
     first, second = candidate_pairs(columns, data.references)
     levels = compare(columns, first, second)
     truth = np.array(
-        [data.publications[i] == data.publications[j] for i, j in zip(first, second, strict=True)]
+        [
+            data.publications[i] == data.publications[j]
+            for i, j in zip(first, second, strict=True)
+        ]
     )
     blocks = [
         levels[field][:, np.newaxis] == np.arange(len(weights))
@@ -372,9 +386,9 @@ def fit_weights() -> None:
         np.ones((len(truth), len(blocks)), dtype=bool),
         *(rng.random((3, len(truth), len(blocks))) < 0.5),
     ]
-    X = np.vstack([np.hstack([b & t[:, [k]] for k, b in enumerate(blocks)]) for t in there]).astype(
-        float
-    )
+    X = np.vstack(
+        [np.hstack([b & t[:, [k]] for k, b in enumerate(blocks)]) for t in there]
+    ).astype(float)
     model = LogisticRegression(C=10.0, max_iter=2000).fit(X, np.tile(truth, len(there)))
     print(
         f"# {len(truth):,} pairs, {truth.sum():,} of them the same\nINTERCEPT = "
@@ -419,7 +433,10 @@ def _calibration(data: Labelled) -> None:
     first, second = candidate_pairs(columns, data.references)
     chances = expit(log_odds(compare(columns, first, second)))
     truth = np.array(
-        [data.publications[i] == data.publications[j] for i, j in zip(first, second, strict=True)]
+        [
+            data.publications[i] == data.publications[j]
+            for i, j in zip(first, second, strict=True)
+        ]
     )
     for low, high in ((0.0, 0.05), (0.05, 0.5), (0.5, 0.9), (0.9, 0.99), (0.99, 1.0)):
         some = (chances >= low) & (chances <= high)
@@ -439,7 +456,11 @@ def speed(n: int) -> None:
         reference = rng.choice(base)
         words = reference.title.split()
         fresh = replace(
-            reference, title=" ".join(rng.choices(pool, k=len(words))), doi="", pmid="", fields=()
+            reference,
+            title=" ".join(rng.choices(pool, k=len(words))),
+            doi="",
+            pmid="",
+            fields=(),
         )
         page = str(rng.randint(1, 1800))
         fresh = replace(

@@ -40,7 +40,9 @@ def bib_dedupe(rows: Rows) -> Iterable[Sequence[int]]:
     table = import_module("pandas").DataFrame(rows).drop(columns=["publication", "pmid"])
     options = {"verbosity_level": 0, "cpu": 1}
     matched = steps.match(steps.block(steps.prep(table, **options), **options), **options)
-    return [[int(name) for name in group] for group in steps.cluster(matched, verbosity_level=0)]
+    return [
+        [int(name) for name in group] for group in steps.cluster(matched, verbosity_level=0)
+    ]
 
 
 def asreview(rows: Rows) -> Iterable[Sequence[int]]:

@@ -87,7 +87,9 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
     ohsumed = _corpus(load_ohsumed)
     simulations = {}
     if reuters is not None:
-        trial = stream_of(_undated(reuters), n_batch=2_025, relevant=(10, 150), relevant_in_batch=2)
+        trial = stream_of(
+            _undated(reuters), n_batch=2_025, relevant=(10, 150), relevant_in_batch=2
+        )
         measured |= _speeds(trial, say)
         measured["end_to_end"] = _end_to_end(reuters, trial.topics, say)
         simulations["Reuters, NEWID order, 2,025 in the batch phase"] = trial
@@ -114,7 +116,11 @@ def render(measured: dict[str, Any]) -> list[str]:
             f"**{name}**: {simulation['n_topics']} topics, {simulation['n_stream']:,} documents.",
             "",
         ]
-        lines += [*_markdown(simulation["table_four"]), "", *_markdown(simulation["table_five"])]
+        lines += [
+            *_markdown(simulation["table_four"]),
+            "",
+            *_markdown(simulation["table_five"]),
+        ]
     return lines
 
 
@@ -138,7 +144,10 @@ def _bars(measured: dict[str, Any]) -> list[tuple[str, str]]:
                 "T9P of plain over +rnd: +3",
                 f"{t9p['plain'] - t9p['+rnd']:+.1f} (from {t9p['+rnd']:.1f})",
             ),
-            ("relevant share of queried: above 20%", f"{100 * trial['queried_share']['+ig']:.1f}%"),
+            (
+                "relevant share of queried: above 20%",
+                f"{100 * trial['queried_share']['+ig']:.1f}%",
+            ),
             ("scanning, 300 terms: 1 M documents/s", _rates(measured["scanning"])),
             ("text, 50 profiles: 5,000 documents/s", _rates(measured["end_to_end"])),
             (
@@ -179,7 +188,9 @@ def _simulated(name: str, stream: Stream, say: Callable[[str], None]) -> dict[st
         "n_topics": len(stream.topics),
         "n_stream": simulation.n_stream,
         "measures": {s: {"t9p": measures(simulation, s).t9p} for s in simulation.runs},
-        "queried_share": {s: breakdown(runs).queried_share for s, runs in simulation.runs.items()},
+        "queried_share": {
+            s: breakdown(runs).queried_share for s, runs in simulation.runs.items()
+        },
         "gains": {gain: measures(made, "+ig").t9p for gain, made in by_gain.items()},
         "table_four": table_four(simulation),
         "table_five": table_five(simulation),
@@ -204,7 +215,9 @@ def _profile(stream: Stream, strategy: str) -> Profile:
     """Return a profile of 300 terms for a topic of medium size, rare words included."""
     settings = ProfileSettings(strategy=Strategy.of(strategy), cut=0.5, max_terms=TERMS)
     profile = Profile("middle", settings)
-    profile.learn_batch(stream.batch, stream.batch_labels.toarray()[:, len(stream.topics) // 2] > 0)
+    profile.learn_batch(
+        stream.batch, stream.batch_labels.toarray()[:, len(stream.topics) // 2] > 0
+    )
     assert profile.n_terms == TERMS
     return profile
 
@@ -249,7 +262,9 @@ def _end_to_end(
         for name in names:
             labels = np.array([name in document.categories for document in batch])
             engine.add_profile(
-                name, batch=(X, labels), settings=ProfileSettings(strategy=Strategy.of(strategy))
+                name,
+                batch=(X, labels),
+                settings=ProfileSettings(strategy=Strategy.of(strategy)),
             )
         engine.observe_many(documents[:256])
         start = time.process_time()

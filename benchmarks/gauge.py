@@ -64,7 +64,12 @@ def looks_at_review(curve: ReviewCurve, tail: Mapping[float, float]) -> Iterator
         left, found = int(hits[n:].sum()), 1 + int(hits[:n].sum())
         reached = found >= 0.95 * (found + left)
         yield Look(
-            not estimate.caveat, estimate.low, estimate.high, left, estimate.probability, reached
+            not estimate.caveat,
+            estimate.low,
+            estimate.high,
+            left,
+            estimate.probability,
+            reached,
         )
 
 
@@ -72,16 +77,20 @@ def reviews() -> list[str]:
     """Coverage per review and kind of order."""
     runs = {review: curves(kept(ORDERS), review) for review in REVIEWS}
     tails = {
-        review: learned_tail({r: c for r, c in runs.items() if r != review}) for review in REVIEWS
+        review: learned_tail({r: c for r, c in runs.items() if r != review})
+        for review in REVIEWS
     }
     lines = [_HEAD]
     for order, change in WEAK.items():
         every: list[Look] = []
         for review in REVIEWS:
             changed = (
-                c if not change else weakened(c, change, int(s)) for s, c in runs[review].items()
+                c if not change else weakened(c, change, int(s))
+                for s, c in runs[review].items()
             )
-            looks = [look for curve in changed for look in looks_at_review(curve, tails[review])]
+            looks = [
+                look for curve in changed for look in looks_at_review(curve, tails[review])
+            ]
             every += looks
             if not change:
                 lines.append(row(review, looks))
@@ -104,13 +113,20 @@ def streams() -> list[str]:
 
 def _filters(documents: Sequence[Document]) -> Filter:
     """Return a filter for each of the most common topics, made from a query as the page does."""
-    common = Counter(category for d in documents for category in d.categories).most_common(N_TOPICS)
+    common = Counter(category for d in documents for category in d.categories).most_common(
+        N_TOPICS
+    )
     queries, engine = load_reuters_descriptions(), FilterEngine()
     for topic, _ in common:
         query = queries.get(topic, topic)
         add_described(
             engine,
-            {"name": topic, "query": query, "strategy": "+rel+ig", "settings": {"max_terms": 500}},
+            {
+                "name": topic,
+                "query": query,
+                "strategy": "+rel+ig",
+                "settings": {"max_terms": 500},
+            },
         )
     return Filter(engine)
 
@@ -127,7 +143,8 @@ def _followed(stream: Filter, documents: Sequence[Document]) -> dict[str, list[L
             if not pending:
                 continue
             order = np.argsort(
-                -score(profiles[topic], pending, len(stream.engine.space)).utility, kind="stable"
+                -score(profiles[topic], pending, len(stream.engine.space)).utility,
+                kind="stable",
             )
             for waiting in order[: 10 if place % 2 else -(-len(pending) // 2)]:
                 name = pending[waiting].id

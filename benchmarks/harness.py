@@ -136,7 +136,9 @@ def _time(contender: Contender, data: Any) -> tuple[tuple[float, float], Any]:
     return (time.perf_counter() - wall, time.process_time() - cpu), output
 
 
-def _compare(comparison: Comparison, timings: dict[str, Timing], *, judged: bool) -> dict[str, Any]:
+def _compare(
+    comparison: Comparison, timings: dict[str, Timing], *, judged: bool
+) -> dict[str, Any]:
     ours = timings[comparison.ours].median(comparison.clock)
     peer = timings[comparison.peer].median(comparison.clock)
     asked = comparison.asked if judged else None

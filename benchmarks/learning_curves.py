@@ -46,7 +46,10 @@ RESULTS = Path(__file__).parent.parent / "out" / "benchmarks"
 SIZES = (1, 2, 4, 8, 16, 32)
 VARIANCES = {"gaussian": 1000.0, "laplace": 200.0}  # by `choose`
 STRENGTH = DESCRIPTION_STRENGTH  # by `choose`
-_GRIDS = {"gaussian": (1.0, 10.0, 100.0, 1000.0, 10_000.0), "laplace": (2.0, 20.0, 200.0, 2000.0)}
+_GRIDS = {
+    "gaussian": (1.0, 10.0, 100.0, 1000.0, 10_000.0),
+    "laplace": (2.0, 20.0, 200.0, 2000.0),
+}
 _STRENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
 
 
@@ -87,7 +90,13 @@ class Texts:
         return order
 
     def prior(
-        self, category: int, kind: str, variance: float, strength: float, *, keywords: bool = False
+        self,
+        category: int,
+        kind: str,
+        variance: float,
+        strength: float,
+        *,
+        keywords: bool = False,
     ) -> Any:
         """Return the prior of a category from its description, or from equal `keywords`."""
         base = (
@@ -113,7 +122,9 @@ def draw(labels: Array, size: int, seed: Sequence[int]) -> Array:
     """Draw positive examples of one category and five times as many others, at least 50."""
     generator = np.random.default_rng(seed)
     others = generator.choice(np.flatnonzero(~labels), max(50, 5 * size), replace=False)
-    return np.concatenate([generator.choice(np.flatnonzero(labels), size, replace=False), others])
+    return np.concatenate(
+        [generator.choice(np.flatnonzero(labels), size, replace=False), others]
+    )
 
 
 def f1(truth: Array, decided: Array) -> float:
@@ -139,7 +150,13 @@ def learn(
 
 
 def measure(
-    texts: Texts, kind: str, variance: float, strength: float, *, size: int, seeds: Iterable[int]
+    texts: Texts,
+    kind: str,
+    variance: float,
+    strength: float,
+    *,
+    size: int,
+    seeds: Iterable[int],
 ) -> Array:
     """Macro F1 over the ten largest categories on the test documents, seeds x rules."""
     X, Y = texts.test
@@ -148,7 +165,12 @@ def measure(
     found = [
         [
             learn(
-                texts, priors[c], c, draw(texts.train[1][:, c], size, (seed, c, size)), X, Y[:, c]
+                texts,
+                priors[c],
+                c,
+                draw(texts.train[1][:, c], size, (seed, c, size)),
+                X,
+                Y[:, c],
             )
             for c in chosen
         ]
@@ -170,7 +192,8 @@ def choose(texts: Texts, seeds: Iterable[int] = range(5)) -> None:
                 for s in _STRENGTHS
             }
             print(
-                f"{kind}, variance {best:g}, by strength of {source}: {_shown(found)}", flush=True
+                f"{kind}, variance {best:g}, by strength of {source}: {_shown(found)}",
+                flush=True,
             )
 
 
@@ -208,7 +231,9 @@ def run(texts: Texts, n_seeds: int) -> dict[str, Any]:
                 }
                 row = {"prior": kind, "rule": rule, "size": size}
                 row |= {name: float(values.mean()) for name, values in parts.items()}
-                row |= {f"{name}_error": _standard_error(values) for name, values in parts.items()}
+                row |= {
+                    f"{name}_error": _standard_error(values) for name, values in parts.items()
+                }
                 curves.append(row)
                 print(_line(row), flush=True)
     return {"seeds": n_seeds, "variances": VARIANCES, "strength": STRENGTH, "curves": curves}
@@ -225,7 +250,8 @@ def _line(row: dict[str, Any]) -> str:
     )
     gain = f"gain {100 * row['difference']:+5.1f} ± {100 * row['difference_error']:.1f}"
     return (
-        f"{row['prior']:8s} {row['rule']:12s} {row['size']:2d} positive: {', '.join(parts)}, {gain}"
+        f"{row['prior']:8s} {row['rule']:12s} {row['size']:2d} positive: "
+        f"{', '.join(parts)}, {gain}"
     )
 
 
@@ -237,7 +263,9 @@ def plot(measured: dict[str, Any], path: Path) -> None:
     panels = []
     for place, rule in enumerate(("proportional", "0.5")):
         title = (
-            "as many as the category's share" if rule == "proportional" else "probability above 0.5"
+            "as many as the category's share"
+            if rule == "proportional"
+            else "probability above 0.5"
         )
         frame = Frame(52.0 + 330 * place, 348.0 + 330 * place, 30, 302)
         rows = [row for row in measured["curves"] if row["rule"] == rule]
@@ -251,14 +279,18 @@ def _layers(rows: list[dict[str, Any]]) -> list[Layer]:
     """Return a line with its standard error for each prior, with and without descriptions."""
     lines: list[Layer] = []
     bands: list[Layer] = []
-    kinds = [(prior, name) for prior in ("gaussian", "laplace") for name in ("knowledge", "plain")]
+    kinds = [
+        (prior, name) for prior in ("gaussian", "laplace") for name in ("knowledge", "plain")
+    ]
     for place, (prior, name) in enumerate(kinds):
         points = [
             (float(row["size"]), 100 * row[name], 100 * row[f"{name}_error"])
             for row in rows
             if row["prior"] == prior
         ]
-        label = f"{prior.capitalize()} prior, {'descriptions' if name == 'knowledge' else 'plain'}"
+        label = (
+            f"{prior.capitalize()} prior, {'descriptions' if name == 'knowledge' else 'plain'}"
+        )
         lines.append(
             Line([(size, mean) for size, mean, _ in points], series(place), label, marked=True)
         )

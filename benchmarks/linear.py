@@ -32,9 +32,9 @@ def _some(Y: Any) -> Any:
 
 def _reuters(**options: Any) -> tuple[Any, Any]:
     train = load_reuters(subset="modapte").split("train")
-    return TermVectorizer(weighting="ltc", min_df=3, **options).fit_transform(train.texts), _some(
-        train.indicator
-    )
+    return TermVectorizer(weighting="ltc", min_df=3, **options).fit_transform(
+        train.texts
+    ), _some(train.indicator)
 
 
 @cache

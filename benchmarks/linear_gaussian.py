@@ -45,12 +45,16 @@ def objective(data: Data, weights: Weights, *, flat: bool) -> float:
     The intercept is penalised like a weight, as liblinear does, unless it is flat.
     """
     (X, Y), (coefficients, intercepts) = data, weights
-    loss = np.logaddexp(0.0, -(2.0 * Y.toarray() - 1.0) * (X @ coefficients.T + intercepts)).sum()
+    loss = np.logaddexp(
+        0.0, -(2.0 * Y.toarray() - 1.0) * (X @ coefficients.T + intercepts)
+    ).sum()
     squares = (coefficients**2).sum() + (0.0 if flat else (intercepts**2).sum())
     return float(loss + squares / (2 * VARIANCE))
 
 
-def _ours(data: Data, *, flat: bool = False, tol: float = _TOLERANCE, n_jobs: int = 1) -> Weights:
+def _ours(
+    data: Data, *, flat: bool = False, tol: float = _TOLERANCE, n_jobs: int = 1
+) -> Weights:
     intercept = "flat" if flat else GaussianPrior(variance=VARIANCE)
     model = SparseBayesClassifier(
         prior=GaussianPrior(variance=VARIANCE), intercept=intercept, tol=tol, n_jobs=n_jobs
@@ -72,7 +76,8 @@ def _check(load: Any, results: dict[str, Weights]) -> None:
     """Ours lies within the gap of the mode, which a run to a far smaller tolerance gives."""
     data = load()
     best = {
-        flat: objective(data, _ours(data, flat=flat, tol=1e-5), flat=flat) for flat in (False, True)
+        flat: objective(data, _ours(data, flat=flat, tol=1e-5), flat=flat)
+        for flat in (False, True)
     }
     for name, weights in results.items():
         flat = "flat" in name
@@ -94,7 +99,9 @@ def _race(
             Contender("bayesift", _ours),
             Contender("bayesift, 2 threads", partial(_ours, n_jobs=2)),
             Contender("bayesift, flat intercept", partial(_ours, flat=True)),
-            Contender("liblinear, dual", partial(_peer, solver="liblinear", dual=True, tol=1e-3)),
+            Contender(
+                "liblinear, dual", partial(_peer, solver="liblinear", dual=True, tol=1e-3)
+            ),
             Contender("lbfgs, flat intercept", partial(_peer, solver="lbfgs", tol=1e-8)),
         ],
         comparisons=[
@@ -108,7 +115,9 @@ def _race(
 
 
 BENCHMARK = _race(
-    "linear_gaussian", Dataset("Reuters-21578 ModApte, ltc, 90 categories", reuters), asked=(5, 8)
+    "linear_gaussian",
+    Dataset("Reuters-21578 ModApte, ltc, 90 categories", reuters),
+    asked=(5, 8),
 )
 BENCHMARK_NEWSGROUPS = _race(
     "linear_gaussian_newsgroups",

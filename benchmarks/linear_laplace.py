@@ -44,10 +44,12 @@ def objective(
 
 def fit(data: Data, *, tol: float = TOLERANCE, n_jobs: int = 1, rate: float = RATE) -> Fit:
     """Ours."""
-    model = SparseBayesClassifier(prior=LaplacePrior(gamma=rate**2), tol=tol, n_jobs=n_jobs).fit(
-        *data
-    )
-    return model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_, model.intercept_
+    model = SparseBayesClassifier(
+        prior=LaplacePrior(gamma=rate**2), tol=tol, n_jobs=n_jobs
+    ).fit(*data)
+    return model.coef_.toarray() if sparse.issparse(
+        model.coef_
+    ) else model.coef_, model.intercept_
 
 
 def _one_by_one(
@@ -107,14 +109,16 @@ def _best(load: Callable[[], Data], *, penalised: bool) -> float:
     if not penalised:
         return objective(X, Y, *fit((X, Y), tol=1e-6))
     with_ones = sparse.csr_array(sparse.hstack([X, np.ones((X.shape[0], 1))]))
-    model = SparseBayesClassifier(prior=LaplacePrior(gamma=RATE**2), intercept=None, tol=1e-6).fit(
-        with_ones, Y
-    )
+    model = SparseBayesClassifier(
+        prior=LaplacePrior(gamma=RATE**2), intercept=None, tol=1e-6
+    ).fit(with_ones, Y)
     weights = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
     return objective(X, Y, weights[:, :-1], weights[:, -1], penalised=True)
 
 
-def check_gap(load: Callable[[], Any], largest: float = GAP) -> Callable[[dict[str, Any]], None]:
+def check_gap(
+    load: Callable[[], Any], largest: float = GAP
+) -> Callable[[dict[str, Any]], None]:
     """Ours lies within the gap; what the peers reach of their own objectives is printed beside."""
 
     def check(results: dict[str, Any]) -> None:

@@ -39,7 +39,10 @@ SHAPES = {
 }  # documents, terms, words of a document
 PRIORS = {"laplace": LaplacePrior(gamma=1.0), "gaussian": GaussianPrior(variance=1.0)}
 PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "linear-gap.svg"
-_OURS = {"laplace": (0.3, 0.1, 0.03, 0.01, 1e-3), "gaussian": (0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4)}
+_OURS = {
+    "laplace": (0.3, 0.1, 0.03, 0.01, 1e-3),
+    "gaussian": (0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4),
+}
 _LIBLINEAR = {"laplace": (0.1, 0.01, 1e-3, 1e-4), "gaussian": (1.0, 0.1, 0.01, 1e-3)}
 _ADELIE = (1e-4, 1e-6, 1e-8)
 _FLOOR = 1e-10  # of the gaps drawn
@@ -92,7 +95,9 @@ def _ours(X: Any, y: Array, prior: str) -> Iterator[tuple[float, Array]]:
         seconds = time.process_time() - start
         yield (
             seconds,
-            model.coef_.toarray().ravel() if sparse.issparse(model.coef_) else model.coef_.ravel(),
+            model.coef_.toarray().ravel()
+            if sparse.issparse(model.coef_)
+            else model.coef_.ravel(),
         )
 
 
@@ -133,8 +138,16 @@ def _adelie(X: Any, y: Array, prior: str) -> Iterator[tuple[float, Array]]:
     with tempfile.TemporaryDirectory() as folder:
         sparse.save_npz(f"{folder}/X.npz", sparse.csc_matrix(X), compressed=False)
         np.save(f"{folder}/y.npy", y)
-        command = [os.environ["ADELIE_PYTHON"], "-c", _ADELIE_SCRIPT, folder, json.dumps(_ADELIE)]
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        command = [
+            os.environ["ADELIE_PYTHON"],
+            "-c",
+            _ADELIE_SCRIPT,
+            folder,
+            json.dumps(_ADELIE),
+        ]
+        environment = {
+            name: value for name, value in os.environ.items() if name != "PYTHONPATH"
+        }
         written = subprocess.run(
             command, capture_output=True, text=True, check=True, env=environment
         ).stdout
@@ -154,7 +167,8 @@ def measure(
     reached = {}
     for name, solve in CONTENDERS.items():
         reached[name] = [
-            (seconds, objective(X, y, weights, prior)) for seconds, weights in solve(X, y, prior)
+            (seconds, objective(X, y, weights, prior))
+            for seconds, weights in solve(X, y, prior)
         ]
         say(f"{NAME}: {shape}, {prior}, {name}: {reached[name]}")
     least = min(value for points in reached.values() for _, value in points)

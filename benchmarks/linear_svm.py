@@ -29,7 +29,9 @@ def objective(data: Data, weights: Weights) -> float:
 
 def _ours(data: Data, *, tol: float = 1e-3) -> Weights:
     model = LinearSVM(tol=tol).fit(*data)
-    return model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_, model.intercept_
+    return model.coef_.toarray() if sparse.issparse(
+        model.coef_
+    ) else model.coef_, model.intercept_
 
 
 def _peer(data: Data) -> Weights:

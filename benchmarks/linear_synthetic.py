@@ -90,7 +90,9 @@ BENCHMARK = Benchmark(
     objective="logistic regression with a Laplace prior (lambda 0.1), total relative gap of the "
     "objective at most 1e-6",
     datasets=[
-        Dataset(f"shape of RCV1 (23,149 x 47,236), every tenth of {CATEGORIES} categories", raced)
+        Dataset(
+            f"shape of RCV1 (23,149 x 47,236), every tenth of {CATEGORIES} categories", raced
+        )
     ],
     contenders=[Contender("bayesift", fit), Contender("liblinear", liblinear)],
     comparisons=[Comparison("bayesift", "liblinear", asked=10)],
@@ -143,7 +145,11 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
         start = time.process_time()
         fit((X, Y), rate=factor * RATE)
         points.append(
-            {"documents": X.shape[0], "entries": int(X.nnz), "seconds": time.process_time() - start}
+            {
+                "documents": X.shape[0],
+                "entries": int(X.nnz),
+                "seconds": time.process_time() - start,
+            }
         )
         say(f"{NAME}: {points[-1]}")
     entries, seconds = (
@@ -192,5 +198,8 @@ def draw(points: list[dict[str, Any]], slope: float) -> str:
     x = Axis.over("entries", [0.0, most])
     y = Axis.over("CPU seconds", [0.0, most * per_entry, *(seconds for _, seconds in found)])
     straight = Line([(0.0, 0.0), (most, most * per_entry)], "ideal", "in proportion")
-    lines = [Line(found, name=f"bayesift, slope of logarithms {slope:.2f}", marked=True), straight]
+    lines = [
+        Line(found, name=f"bayesift, slope of logarithms {slope:.2f}", marked=True),
+        straight,
+    ]
     return str(Figure("Time against size", [Panel(x, y, lines)]).to_svg())

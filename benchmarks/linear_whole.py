@@ -40,7 +40,11 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
     for name in _MODELS:
         command = [sys.executable, "-m", "benchmarks.linear_whole", name]
         done = subprocess.run(
-            command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent.parent
+            command,
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parent.parent,
         )
         found[name] = json.loads(done.stdout)
         say(f"{NAME}: {name}: {found[name]}")

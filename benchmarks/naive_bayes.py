@@ -35,9 +35,9 @@ def reuters() -> tuple[Any, Any]:
 def _peer(data: tuple[Any, Any]) -> Any:
     """Return scikit-learn's classifier for labels, or one per category for an indicator."""
     X, y = data
-    return (MultinomialNB() if y.ndim == 1 else OneVsRestClassifier(MultinomialNB())).fit(X, y), X[
-        :500
-    ]
+    return (MultinomialNB() if y.ndim == 1 else OneVsRestClassifier(MultinomialNB())).fit(
+        X, y
+    ), X[:500]
 
 
 def _ours(data: tuple[Any, Any]) -> Any:
@@ -47,7 +47,9 @@ def _ours(data: tuple[Any, Any]) -> Any:
 
 def _check(results: dict[str, Any]) -> None:
     (ours, X), (theirs, _) = results["bayesift"], results["scikit-learn"]
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-10
+    )
 
 
 def _benchmark(name: str, peer: str, dataset: Dataset, asked: float) -> Benchmark:

@@ -84,7 +84,10 @@ def _recursion(data: tuple[Any, Any, Any]) -> Array:
         mean, covariance = np.zeros(1 + rows.shape[1]), np.eye(1 + rows.shape[1])
         for i, y in enumerate(2.0 * labels - 1.0):
             part = slice(rows.indptr[i], rows.indptr[i + 1])
-            columns, values = np.append(0, 1 + rows.indices[part]), np.append(1.0, rows.data[part])
+            columns, values = (
+                np.append(0, 1 + rows.indices[part]),
+                np.append(1.0, rows.data[part]),
+            )
             s = values @ covariance[columns]
             sigma = math.sqrt(SIGMA0**2 + s[columns] @ values)
             u = y * (mean[columns] @ values) / sigma
@@ -98,7 +101,9 @@ def _recursion(data: tuple[Any, Any, Any]) -> Array:
 def _ours(data: tuple[Any, Any, Any]) -> Array:
     X, Y, feature_mask = data
     return (
-        OnlinePerceptron(n_epochs=1, shuffle=False).fit(X, Y, feature_mask=feature_mask).intercept_
+        OnlinePerceptron(n_epochs=1, shuffle=False)
+        .fit(X, Y, feature_mask=feature_mask)
+        .intercept_
     )
 
 
@@ -120,7 +125,9 @@ def _progressive(data: tuple[Any, Any], **settings: Any) -> Array:
 
 def _dictionaries(X: Any) -> list[dict[int, float]]:
     rows = [slice(X.indptr[i], X.indptr[i + 1]) for i in range(X.shape[0])]
-    return [dict(zip(X.indices[row].tolist(), X.data[row].tolist(), strict=True)) for row in rows]
+    return [
+        dict(zip(X.indices[row].tolist(), X.data[row].tolist(), strict=True)) for row in rows
+    ]
 
 
 @cache
@@ -183,12 +190,15 @@ def _better_f1(results: dict[str, Any]) -> None:
     data = stream()
     assert data is not None
     scores = {
-        name: evaluate_decisions(data[1], decisions).micro.f1 for name, decisions in results.items()
+        name: evaluate_decisions(data[1], decisions).micro.f1
+        for name, decisions in results.items()
     }
     for name, f1 in scores.items():
         print(f"{name}: progressive micro F1 {100 * f1:.2f}")
     peers = [
-        f1 for name, f1 in scores.items() if not name.startswith("bayesift") and name != _BEST_RIVER
+        f1
+        for name, f1 in scores.items()
+        if not name.startswith("bayesift") and name != _BEST_RIVER
     ]
     assert scores["bayesift, low rank"] > max(peers), scores
 

@@ -34,7 +34,9 @@ def parts() -> tuple[Any, Any]:
 
 def prior_scales(X: Any, Y: Any) -> Any:
     """How far the weight of each term of a category may go."""
-    return SelectTerms(by="likelihood-ratio", per_category=True, soft=50.0).fit(X, Y).feature_mask_
+    return (
+        SelectTerms(by="likelihood-ratio", per_category=True, soft=50.0).fit(X, Y).feature_mask_
+    )
 
 
 def report(name: str, model: Any, data: Reuters) -> str:
@@ -59,7 +61,8 @@ def main() -> None:
             X, Y, feature_mask=prior_scales
         )
         kept = (
-            f"boundary {model.boundary_} documents, {int(model.is_common_.sum())} common categories"
+            f"boundary {model.boundary_} documents, {int(model.is_common_.sum())} common "
+            "categories"
         )
         print(
             f"{report(criterion, model, data)}; {kept}; {time.process_time() - start:.0f} CPU s",

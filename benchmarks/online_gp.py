@@ -71,7 +71,12 @@ def _numpy(data: Data) -> Array:
 
 
 def _learn_by_numpy(X: Array, labels: Array, budget: int) -> tuple[Array, Array, Array]:
-    basis, alpha, C, Q = np.empty((0, X.shape[1])), np.empty(0), np.empty((0, 0)), np.empty((0, 0))
+    basis, alpha, C, Q = (
+        np.empty((0, X.shape[1])),
+        np.empty(0),
+        np.empty((0, 0)),
+        np.empty((0, 0)),
+    )
     own = 1.0 + JITTER
     for x, y in zip(X, labels, strict=True):
         k = _covariances(x, basis)
@@ -86,7 +91,10 @@ def _learn_by_numpy(X: Array, labels: Array, budget: int) -> tuple[Array, Array,
             continue
         s, e = np.append(s, 1.0), np.append(e, -1.0)
         basis, alpha = np.vstack([basis, x]), np.append(alpha, 0.0) + g * s
-        C, Q = np.pad(C, (0, 1)) + q * np.outer(s, s), np.pad(Q, (0, 1)) + np.outer(e, e) / gamma
+        C, Q = (
+            np.pad(C, (0, 1)) + q * np.outer(s, s),
+            np.pad(Q, (0, 1)) + np.outer(e, e) / gamma,
+        )
         if len(alpha) > budget:
             basis, alpha, C, Q = _delete_by_numpy(basis, alpha, C, Q)
     return basis, alpha, C
@@ -139,7 +147,9 @@ BENCHMARK = Benchmark(
     objective="an RBF process of each of four categories of Reuters, one pass over 3,000 "
     "documents, test probabilities",
     datasets=[
-        Dataset("3,000 Reuters documents, at most 300 terms", lambda: _reuters(3000, CATEGORIES))
+        Dataset(
+            "3,000 Reuters documents, at most 300 terms", lambda: _reuters(3000, CATEGORIES)
+        )
     ],
     contenders=[
         Contender("bayesift", lambda data: _ours(data, n_epochs=1)),

@@ -102,7 +102,9 @@ def compiled(update: Callable[..., None], documents: Stream, *rates: float) -> A
 def dictionaries(X: Any) -> list[dict[int, float]]:
     """Documents as river takes them."""
     rows = [slice(X.indptr[i], X.indptr[i + 1]) for i in range(X.shape[0])]
-    return [dict(zip(X.indices[row].tolist(), X.data[row].tolist(), strict=True)) for row in rows]
+    return [
+        dict(zip(X.indices[row].tolist(), X.data[row].tolist(), strict=True)) for row in rows
+    ]
 
 
 def river(documents: Stream, optimizer: Any, intercept_rate: float) -> Array:
@@ -111,7 +113,9 @@ def river(documents: Stream, optimizer: Any, intercept_rate: float) -> Array:
 
     rows, probabilities = dictionaries(documents.X), np.empty(documents.Y.shape)
     for c, labels in enumerate(documents.Y.T.astype(bool).tolist()):
-        model = linear_model.LogisticRegression(optimizer=optimizer(), intercept_lr=intercept_rate)
+        model = linear_model.LogisticRegression(
+            optimizer=optimizer(), intercept_lr=intercept_rate
+        )
         for i, (x, y) in enumerate(zip(rows, labels, strict=True)):
             probabilities[i, c] = model.predict_proba_one(x)[True]
             model.learn_one(x, y)
@@ -122,7 +126,9 @@ def vowpal_wabbit(documents: Stream, rate: float) -> Array:
     """Probabilities of Vowpal Wabbit's logistic regression."""
     from vowpalwabbit import Workspace
 
-    lines = [" ".join(f"{j}:{x:.9g}" for j, x in row.items()) for row in dictionaries(documents.X)]
+    lines = [
+        " ".join(f"{j}:{x:.9g}" for j, x in row.items()) for row in dictionaries(documents.X)
+    ]
     margins = np.empty(documents.Y.shape)
     for c, labels in enumerate(documents.Y.T):
         workspace = Workspace(f"--loss_function logistic --quiet --learning_rate {rate} -b 20")
@@ -139,7 +145,11 @@ def write_cache(documents: Stream, folder: Path) -> Path:
     """Write Vowpal Wabbit's cache of a stream, with one label of 1 or -1 or category numbers."""
     from vowpalwabbit import Workspace
 
-    several, data, cache = documents.Y.shape[1] > 1, folder / "stream.txt", folder / "stream.cache"
+    several, data, cache = (
+        documents.Y.shape[1] > 1,
+        folder / "stream.txt",
+        folder / "stream.cache",
+    )
     with data.open("w") as stream:
         for row, labels in zip(dictionaries(documents.X), documents.Y, strict=True):
             # A document without a label would be skipped: it gets a category of its own.
@@ -205,7 +215,8 @@ def main(names: list[str]) -> None:
                 compiled, _ftrl, documents, *rates
             )
         runs |= {
-            f"Vowpal Wabbit {rate:g}": partial(vowpal_wabbit, documents, rate) for rate in VW_RATES
+            f"Vowpal Wabbit {rate:g}": partial(vowpal_wabbit, documents, rate)
+            for rate in VW_RATES
         }
         for title, run in runs.items():
             start = time.process_time()

@@ -27,7 +27,9 @@ def objective(model: Any, X: Any, Y: Array, gamma: float) -> float:
     """Minus the log posterior of all categories, without constants."""
     coefficients = sparse.csr_array(model.coef_)
     margins = (2.0 * Y - 1.0) * ((X @ coefficients.T).toarray() + model.intercept_)
-    return float(np.logaddexp(0.0, -margins).sum() + np.sqrt(gamma) * np.abs(coefficients).sum())
+    return float(
+        np.logaddexp(0.0, -margins).sum() + np.sqrt(gamma) * np.abs(coefficients).sum()
+    )
 
 
 def print_passes(documents: Stream, gamma: float) -> None:
@@ -44,7 +46,8 @@ def print_passes(documents: Stream, gamma: float) -> None:
     lowest, name = objective(batch, X, Y, gamma), f"{documents.name}, gamma {gamma:g}"
     loss = log_loss(truth, batch.predict_proba(rest))
     print(
-        f"| {name} | batch | {loss:.4f} | | {sparse.csr_array(batch.coef_).nnz:,} | |", flush=True
+        f"| {name} | batch | {loss:.4f} | | {sparse.csr_array(batch.coef_).nnz:,} | |",
+        flush=True,
     )
     model = SparseBayesClassifier(prior=LaplacePrior(gamma))
     for number in range(1, PASSES[-1] + 1):

@@ -56,7 +56,9 @@ def stack_with_running_idf(documents: Stream) -> Array:
     vectorizer = TermVectorizer(weighting="log-tf", stop_words=stop_words, stemmer="porter")
     assert documents.texts is not None
     return _positive(
-        OnlineStackedClassifier(idf=True), vectorizer.fit_transform(documents.texts), documents.Y
+        OnlineStackedClassifier(idf=True),
+        vectorizer.fit_transform(documents.texts),
+        documents.Y,
     )
 
 
@@ -65,11 +67,15 @@ def perceptron(documents: Stream) -> Array:
 
     The first two documents start it.
     """
-    model = OnlinePerceptron(covariance="diagonal", prior="likelihood-ratio", prior_variance=64.0)
+    model = OnlinePerceptron(
+        covariance="diagonal", prior="likelihood-ratio", prior_variance=64.0
+    )
     Y = documents.Y if documents.Y.shape[1] > 1 else np.hstack([1 - documents.Y, documents.Y])
     model.partial_fit(documents.X[:2], Y[:2])
     learned = model.progressive_proba(documents.X[2:], Y[2:])
-    return np.vstack([np.full((2, documents.Y.shape[1]), 0.5), learned[:, -documents.Y.shape[1] :]])
+    return np.vstack(
+        [np.full((2, documents.Y.shape[1]), 0.5), learned[:, -documents.Y.shape[1] :]]
+    )
 
 
 def _positive(model: Any, X: Any, Y: Array) -> Array:
@@ -130,7 +136,9 @@ def race(documents: Stream) -> dict[str, float]:
     """
     from river import optim
 
-    few = Stream(documents.name, documents.X[:RIVER_DOCUMENTS], documents.Y[:RIVER_DOCUMENTS], None)
+    few = Stream(
+        documents.name, documents.X[:RIVER_DOCUMENTS], documents.Y[:RIVER_DOCUMENTS], None
+    )
     with TemporaryDirectory() as folder:
         cache = write_cache(documents, Path(folder))
         labels = documents.Y if documents.Y.shape[1] > 1 else documents.Y[:, 0]

@@ -81,7 +81,9 @@ STREAMS = tuple(_MAKERS)
 
 
 def _shuffled_stream(name: str, corpus: Corpus, **options: Any) -> Stream:
-    return _stream(name, corpus, np.random.default_rng(SEED).permutation(len(corpus)), **options)
+    return _stream(
+        name, corpus, np.random.default_rng(SEED).permutation(len(corpus)), **options
+    )
 
 
 @cache

@@ -21,7 +21,11 @@ import numpy as np
 from scipy import sparse
 
 from bayesift.arrays import Array
-from bayesift.models.online import OnlineGaussianProcess, OnlinePerceptron, OnlineStackedClassifier
+from bayesift.models.online import (
+    OnlineGaussianProcess,
+    OnlinePerceptron,
+    OnlineStackedClassifier,
+)
 from benchmarks.online_streams import Stream, micro_f1, stream
 
 N_DOCUMENTS, N_CATEGORIES = 2_000, 3
@@ -67,7 +71,9 @@ class IncrementalSVM:
 
     def learn(self, document: int) -> None:
         """Add a document."""
-        self.slopes[document] = self.labels[document] * self.scores(np.array([document]))[0] - 1.0
+        self.slopes[document] = (
+            self.labels[document] * self.scores(np.array([document]))[0] - 1.0
+        )
         self.sets[document] = RESERVE
         while self.slopes[document] < -_LEAST and self.sets[document] == RESERVE:
             self._grow(document)
@@ -89,7 +95,9 @@ class IncrementalSVM:
         steps += _first(self.C - self.alpha[margin], beta, margin, BOUND)
         for kind, side in ((RESERVE, 1.0), (BOUND, -1.0)):
             mask = (self.sets[seen] == kind) & (seen != c)
-            steps += _first(side * self.slopes[seen[mask]], -side * gamma[mask], seen[mask], MARGIN)
+            steps += _first(
+                side * self.slopes[seen[mask]], -side * gamma[mask], seen[mask], MARGIN
+            )
         step, which, target = min(steps)
         self.alpha[c] += step
         self.alpha[margin] += step * beta
@@ -177,7 +185,9 @@ def print_stream(name: str = "Reuters, 10") -> None:
 
 
 def _progressive(part: Stream, **settings: Any) -> Array:
-    model = OnlinePerceptron(covariance="diagonal", **settings).partial_fit(part.X[:2], part.Y[:2])
+    model = OnlinePerceptron(covariance="diagonal", **settings).partial_fit(
+        part.X[:2], part.Y[:2]
+    )
     return np.vstack(
         [np.full((2, part.Y.shape[1]), 0.5), model.progressive_proba(part.X[2:], part.Y[2:])]
     )
@@ -293,7 +303,9 @@ def print_feedback() -> None:
     )
     print("| learner | 1 group | 2 groups | 5 groups | 10 groups |\n|---|---|---|---|---|")
     generator = np.random.default_rng(0)
-    starts = {c: generator.choice(np.flatnonzero(Y[:, c]), N_STARTS, replace=False) for c in topics}
+    starts = {
+        c: generator.choice(np.flatnonzero(Y[:, c]), N_STARTS, replace=False) for c in topics
+    }
     for title, make in FEEDBACK.items():
         runs = [
             feedback(make, X, Y[:, c].astype(int), int(start))

@@ -131,7 +131,9 @@ def main() -> None:
     """Choose on training documents; with --test decide the test documents."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--test", action="store_true", help="read the test documents, once, with what was chosen"
+        "--test",
+        action="store_true",
+        help="read the test documents, once, with what was chosen",
     )
     reads_test = parser.parse_args().test
     forward, final = splits()

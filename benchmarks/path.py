@@ -129,12 +129,18 @@ BENCHMARK_VALIDATION = Benchmark(
     "= 0.04)",
     datasets=[Dataset("Reuters-21578 ModApte, ltc, 90 categories", reuters)],
     contenders=[
-        Contender("cross-validation, one scale for all", lambda data: _validate(data, shared=True)),
-        Contender("cross-validation, one a category", lambda data: _validate(data, shared=False)),
+        Contender(
+            "cross-validation, one scale for all", lambda data: _validate(data, shared=True)
+        ),
+        Contender(
+            "cross-validation, one a category", lambda data: _validate(data, shared=False)
+        ),
         Contender("a single fit, lambda 0.1", _single),
     ],
     comparisons=[
-        Comparison("cross-validation, one scale for all", "a single fit, lambda 0.1", asked=0.04),
+        Comparison(
+            "cross-validation, one scale for all", "a single fit, lambda 0.1", asked=0.04
+        ),
         Comparison("cross-validation, one a category", "a single fit, lambda 0.1", asked=0.04),
     ],
     repeats=1,

@@ -75,7 +75,9 @@ def objectives(data: dict[str, Any], model: SparseBayesClassifier) -> Array:
     found = []
     for place, solution in enumerate(model.solutions_):
         scores = data["X"] @ solution.coefficients + solution.intercept
-        likelihood = log_likelihoods(Probit(), (2.0 * data["Y"][:, place] - 1.0) * scores)[0].sum()
+        likelihood = log_likelihoods(Probit(), (2.0 * data["Y"][:, place] - 1.0) * scores)[
+            0
+        ].sum()
         found.append(np.sqrt(GAMMA) * np.abs(solution.coefficients).sum() - likelihood)
     return np.array(found)
 

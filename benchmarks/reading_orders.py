@@ -70,7 +70,9 @@ def run(starts: tuple[int, ...]) -> dict[str, list[float]]:
                 runs[f"{name} {by} {start}"] = measured(curve, clusters)
                 with whole_file(RESULTS, "w") as stream:
                     json.dump(runs, stream, indent=1)
-                print(name, by, start, runs[f"{name} {by} {start}"], file=sys.stderr, flush=True)
+                print(
+                    name, by, start, runs[f"{name} {by} {start}"], file=sys.stderr, flush=True
+                )
     return runs
 
 

@@ -55,7 +55,12 @@ def write_file(path: Path, n_records: int, seed: int = 0) -> None:
                 ("LA", "English"),
                 *(("KW", some(2)) for _ in range(8)),
             ]
-            lines += [("AD", some(10)), ("AB", f"{some(220)} \u00e9"), ("N1", some(6)), ("ER", "")]
+            lines += [
+                ("AD", some(10)),
+                ("AB", f"{some(220)} \u00e9"),
+                ("N1", some(6)),
+                ("ER", ""),
+            ]
             file.writelines(f"{tag}  - {value}\n" for tag, value in lines)
             file.write("\n")
 

@@ -135,7 +135,10 @@ def run_chao(reviews: Sequence[str]) -> None:
             point = chao_rule(vectors(review), known, found[seed], start=start).stop(
                 found[seed].hits
             )
-            of_review[seed] = [bool(point.recall >= 0.95), point.n_read / found[seed].n_documents]
+            of_review[seed] = [
+                bool(point.recall >= 0.95),
+                point.n_read / found[seed].n_documents,
+            ]
             CHAO.write_text(json.dumps(points))
 
 
@@ -181,10 +184,14 @@ def show(reviews: Sequence[str]) -> list[str]:
         if not seeds:
             continue
         cpu = [
-            np.mean([kept(file)[review][seed]["cpu"] for seed in seeds]) for file in (ORDERS, PEER)
+            np.mean([kept(file)[review][seed]["cpu"] for seed in seeds])
+            for file in (ORDERS, PEER)
         ]
         pair = np.array(
-            [np.mean([measured(side[seed]) for seed in seeds], axis=0) for side in (ours, theirs)]
+            [
+                np.mean([measured(side[seed]) for seed in seeds], axis=0)
+                for side in (ours, theirs)
+            ]
         )
         means.append(np.column_stack([pair, cpu]))
         lines.append(f"| {review} | {len(seeds)} | {_cells(means[-1])} |")
@@ -219,7 +226,8 @@ def stopping(reviews: Sequence[str]) -> list[str]:
     """Return a table of the stopping rules, and one of weak orders."""
     runs = {review: curves(kept(ORDERS), review) for review in reviews}
     tails = {
-        review: learned_tail({r: c for r, c in runs.items() if r != review}) for review in reviews
+        review: learned_tail({r: c for r, c in runs.items() if r != review})
+        for review in reviews
     }
     names = [name.removeprefix("Cohen_2006_") for name in reviews]
     lines = [
@@ -321,22 +329,32 @@ def picture(reviews: Sequence[str]) -> Figure:
         of_sides = {side: curves(runs, review) for side, runs in sides.items()}
         seeds = set.intersection(*map(set, of_sides.values()))
         found = {
-            side: [of_side[seed] for seed in sorted(seeds)] for side, of_side in of_sides.items()
+            side: [of_side[seed] for seed in sorted(seeds)]
+            for side, of_side in of_sides.items()
         }
         title = review.removeprefix("Cohen_2006_")
         panels.append(recall_curves(found, frame, title, y_shown=right == 0))
     rows = -(-len(reviews) // _COLUMNS)
-    return Figure("Recall", panels, width=40 + _COLUMNS * _PANEL, height=40 + rows * (_PANEL + 40))
+    return Figure(
+        "Recall", panels, width=40 + _COLUMNS * _PANEL, height=40 + rows * (_PANEL + 40)
+    )
 
 
 def recall_curves(
-    curves: Mapping[str, Sequence[ReviewCurve]], frame: Frame, title: str, *, y_shown: bool = True
+    curves: Mapping[str, Sequence[ReviewCurve]],
+    frame: Frame,
+    title: str,
+    *,
+    y_shown: bool = True,
 ) -> Panel:
     """Draw mean recall and its range over runs against the share of documents read."""
     lines, bands, shares = [], [], np.linspace(0, 1, 101).tolist()
     for place, (name, runs) in enumerate(curves.items()):
         recalls = np.array(
-            [[run.recall_after(int(share * run.n_documents)) for share in shares] for run in runs]
+            [
+                [run.recall_after(int(share * run.n_documents)) for share in shares]
+                for run in runs
+            ]
         )
         mean, lowest, highest = (
             list(zip(shares, np.round(values, 3).tolist(), strict=True))
@@ -375,7 +393,8 @@ def _row(name: str, rows: Any) -> str:
 def _cells(pair: Any) -> str:
     kinds = (".1f", ".3f", ".3f", ".3f", ".3f", ".1f")
     return " | ".join(
-        f"{ours:{kind}} / {theirs:{kind}}" for kind, ours, theirs in zip(kinds, *pair, strict=True)
+        f"{ours:{kind}} / {theirs:{kind}}"
+        for kind, ours, theirs in zip(kinds, *pair, strict=True)
     )
 
 
@@ -394,4 +413,8 @@ if __name__ == "__main__":
     elif command == "picture":
         picture(chosen).save(PICTURE)
     else:
-        print("\n".join({"show": show, "stopping": stopping, "query": from_query}[command](chosen)))
+        print(
+            "\n".join(
+                {"show": show, "stopping": stopping, "query": from_query}[command](chosen)
+            )
+        )

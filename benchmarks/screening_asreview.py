@@ -81,7 +81,9 @@ def main(target: Path) -> None:
                 order = simulate(table, labels, seed)
                 runs[str(seed)] = {"order": order, "cpu": time.process_time() - begun}
                 target.write_text(json.dumps(results))
-                print(review, seed, len(order), f"{time.process_time() - begun:.1f} s", flush=True)
+                print(
+                    review, seed, len(order), f"{time.process_time() - begun:.1f} s", flush=True
+                )
 
 
 if __name__ == "__main__":

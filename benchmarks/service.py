@@ -122,7 +122,9 @@ class _World:
     def __init__(self, seed: int = 0) -> None:
         self._rng = np.random.default_rng(seed)
         letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
-        self.words = np.unique(["".join(self._rng.choice(letters, 5)) for _ in range(_VOCABULARY)])
+        self.words = np.unique(
+            ["".join(self._rng.choice(letters, 5)) for _ in range(_VOCABULARY)]
+        )
         self._rng.shuffle(self.words)
         shares = 1.0 / np.arange(1, len(self.words) + 1)
         self._cumulated = np.cumsum(shares / shares.sum())
@@ -185,7 +187,16 @@ def _server(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int, str, _Up
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     start = time.perf_counter()
-    arguments = [sys.executable, "-c", _SERVE, "serve", "--data", str(folder), "--port", str(port)]
+    arguments = [
+        sys.executable,
+        "-c",
+        _SERVE,
+        "serve",
+        "--data",
+        str(folder),
+        "--port",
+        str(port),
+    ]
     with subprocess.Popen(
         arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
@@ -287,13 +298,20 @@ def _load(folder: Path) -> dict[str, Any]:
 
 def _summary(milliseconds: list[float]) -> dict[str, float]:
     p50, p99 = np.percentile(milliseconds, [50, 99])
-    return {"p50": float(p50), "p99": float(p99), "most": max(milliseconds), "n": len(milliseconds)}
+    return {
+        "p50": float(p50),
+        "p99": float(p99),
+        "most": max(milliseconds),
+        "n": len(milliseconds),
+    }
 
 
 def _person(admin: _Caller, number: int) -> str:
     """Create a reviewer and return the token."""
     made = admin.ask(
-        "POST", "/api/users", json.dumps({"name": f"person{number}", "role": "reviewer"}).encode()
+        "POST",
+        "/api/users",
+        json.dumps({"name": f"person{number}", "role": "reviewer"}).encode(),
     )
     return str(made["token"])
 
@@ -326,7 +344,9 @@ def _feed(caller: _Caller, bodies: Iterator[bytes], lock: Any) -> None:
         caller.ask("POST", "/api/documents/batch", body)
 
 
-def _judge_on(caller: _Caller, profiles: range, taken: dict[str, list[float]], end: Any) -> None:
+def _judge_on(
+    caller: _Caller, profiles: range, taken: dict[str, list[float]], end: Any
+) -> None:
     """Judge what some profiles retrieved, one of them after the other."""
     after = dict.fromkeys(profiles, 0)
     for number in itertools.cycle(profiles):

@@ -31,12 +31,16 @@ def newsgroups() -> tuple[Any, Array]:
     return X, np.asarray(train.indicator.argmax(axis=1)).ravel()
 
 
-def objective(X: Any, y: Array, coefficients: Array, intercepts: Array, *, laplace: bool) -> float:
+def objective(
+    X: Any, y: Array, coefficients: Array, intercepts: Array, *, laplace: bool
+) -> float:
     """Return the sum over documents and the prior; intercepts have no prior."""
     scores = X @ coefficients.T + intercepts
     loss = np.sum(logsumexp(scores, axis=1) - scores[np.arange(len(y)), y])
     cost = (
-        RATE * np.abs(coefficients).sum() if laplace else np.sum(coefficients**2) / (2 * VARIANCE)
+        RATE * np.abs(coefficients).sum()
+        if laplace
+        else np.sum(coefficients**2) / (2 * VARIANCE)
     )
     return float(loss + cost)
 
@@ -44,7 +48,9 @@ def objective(X: Any, y: Array, coefficients: Array, intercepts: Array, *, lapla
 def _fit(data: tuple[Any, Array], *, laplace: bool, tol: float) -> tuple[Array, Array]:
     prior = LaplacePrior(gamma=RATE**2) if laplace else GaussianPrior(variance=VARIANCE)
     model = SparseBayesClassifier(prior=prior, multiclass="softmax", tol=tol).fit(*data)
-    return model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_, model.intercept_
+    return model.coef_.toarray() if sparse.issparse(
+        model.coef_
+    ) else model.coef_, model.intercept_
 
 
 def _peer(data: tuple[Any, Array], **parameters: Any) -> tuple[Array, Array]:
@@ -66,7 +72,8 @@ def _check(*, laplace: bool, precise: float) -> Any:
         assert data is not None
         best = objective(*data, *_fit(data, laplace=laplace, tol=precise), laplace=laplace)
         reached = {
-            name: objective(*data, *weights, laplace=laplace) for name, weights in results.items()
+            name: objective(*data, *weights, laplace=laplace)
+            for name, weights in results.items()
         }
         for name, value in reached.items():
             print(f"{name}: objective {value:.4f}, relative gap {value / best - 1:.1e}")

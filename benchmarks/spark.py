@@ -86,7 +86,9 @@ def _score_file(model: str, file: str, output: str) -> None:
     classifier = TextClassifier.load(model)
     source = parquet.ParquetFile(file)
     writer: parquet.ParquetWriter | None = None
-    for scored in Scorer(lambda: classifier, "text", ("id",), top=TOP)(source.iter_batches(_BATCH)):
+    for scored in Scorer(lambda: classifier, "text", ("id",), top=TOP)(
+        source.iter_batches(_BATCH)
+    ):
         writer = writer or parquet.ParquetWriter(output, scored.schema, compression="snappy")
         writer.write_batch(scored)
     if writer is not None:

@@ -58,7 +58,9 @@ def _compared(spark: Any, name: str, X: Any, Y: Any, n_blocks: int) -> dict[str,
     start = time.perf_counter()
     learner.fit(X, Y)
     local_seconds = time.perf_counter() - start
-    positives, squares = (np.asarray(M.sum(axis=0), dtype=float).ravel() for M in (Y, X.power(2)))
+    positives, squares = (
+        np.asarray(M.sum(axis=0), dtype=float).ravel() for M in (Y, X.power(2))
+    )
     asked: list[int] = []
     with _Counted(blocks_of(spark, X, Y, n_blocks=n_blocks), X.shape[1], Y.shape[1]) as held:
         held.sizes()  # keeps the blocks in memory

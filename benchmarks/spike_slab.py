@@ -43,7 +43,9 @@ def laplace(data: Data, link: str) -> Array:
 def spike_slab(data: Data, link: str) -> Array:
     """Probabilities averaged over the posterior."""
     learner = "logistic-spike-slab" if link == "logit" else "probit-spike-slab"
-    probabilities: Array = make_learner(learner).fit(*data[:2]).predict_proba_integrated(data[2])
+    probabilities: Array = (
+        make_learner(learner).fit(*data[:2]).predict_proba_integrated(data[2])
+    )
     return probabilities
 
 
@@ -88,7 +90,14 @@ def stability(*, n_samples: int = 8, n_categories: int = 10) -> None:
         size = np.mean([found.sum(axis=1).mean() for found in sets])
         print(f"{name}: Jaccard {np.mean(shares):.3f}, {size:.1f} words a category")
     again = np.mean(taken["spike and slab"], axis=0)
-    for low, high in ((0.0, 0.02), (0.02, 0.1), (0.1, 0.5), (0.5, 0.9), (0.9, 0.99), (0.99, 1.01)):
+    for low, high in (
+        (0.0, 0.02),
+        (0.02, 0.1),
+        (0.1, 0.5),
+        (0.5, 0.9),
+        (0.9, 0.99),
+        (0.99, 1.01),
+    ):
         inside = (whole >= low) & (whole < high) & (whole > 0)
         if inside.any():
             share = again[inside].mean()

@@ -29,7 +29,9 @@ def short_texts() -> tuple[Any, Array]:
         for story in load_reuters()
         if story.categories
     ]
-    frequent = {topic for topic, _ in Counter(topic for _, topic in stories).most_common(N_CLASSES)}
+    frequent = {
+        topic for topic, _ in Counter(topic for _, topic in stories).most_common(N_CLASSES)
+    }
     texts, topics = zip(
         *[story for story in stories if story[1] in frequent][:N_SHORT], strict=True
     )

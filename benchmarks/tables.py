@@ -59,7 +59,12 @@ def write_file(path: Path, n_rows: int, seed: int = 0) -> None:
                 " caf\u00e9" if number % 10 == 0 else ""
             )
             writer.writerow(
-                [f"d{number}", " ".join(rng.choices(words, k=6)), text, f"desk{rng.randrange(20)}"]
+                [
+                    f"d{number}",
+                    " ".join(rng.choices(words, k=6)),
+                    text,
+                    f"desk{rng.randrange(20)}",
+                ]
             )
 
 
@@ -79,7 +84,8 @@ def write_pieces(path: Path, n_rows: int) -> Path:
     for document in chain(load_newsgroups().labelled(), load_reuters().labelled()):
         words = document.full_text.split()
         rows += [
-            (" ".join(words[k : k + 20]), document.categories[0]) for k in range(0, len(words), 20)
+            (" ".join(words[k : k + 20]), document.categories[0])
+            for k in range(0, len(words), 20)
         ]
     random.Random(0).shuffle(rows)
     with path.open("w", encoding="utf-8", newline="") as stream:
@@ -154,7 +160,9 @@ def main(n_rows: int = 300_000) -> None:
         print(f"{n_rows:,} rows, {path.stat().st_size / 2**20:.0f} MB")
         _, unit = timed("csv.DictReader", lambda: read_dictionaries(path))
         timed(
-            "TextReader (classify)", lambda: sum(len(batch.ids) for batch in TextReader(path)), unit
+            "TextReader (classify)",
+            lambda: sum(len(batch.ids) for batch in TextReader(path)),
+            unit,
         )
         corpus, _ = timed("load_table (fit)", lambda: load_table(path), unit)
         timed("check_corpus, inside fit", lambda: check_corpus(corpus, thorough=False), unit)

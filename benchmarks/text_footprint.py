@@ -85,7 +85,9 @@ def run(say: Callable[[str], None]) -> dict[str, Any]:
         "benchmark": NAME,
         "command": f"python -m benchmarks {NAME}",
         "machine": machine(),
-        "import": sorted(imported, key=lambda measured: measured["seconds"])[len(imported) // 2],
+        "import": sorted(imported, key=lambda measured: measured["seconds"])[
+            len(imported) // 2
+        ],
         "first_run": first,
         "second_run": second,
         "memory": memory,
@@ -112,13 +114,21 @@ def render(measured: dict[str, Any]) -> list[str]:
             for name, m in measured["memory"].items()
         ),
     ]
-    return ["| what | measured |", "|---|---|", *(f"| {what} | {value} |" for what, value in rows)]
+    return [
+        "| what | measured |",
+        "|---|---|",
+        *(f"| {what} | {value} |" for what, value in rows),
+    ]
 
 
 def _python(program: str, cache: str | None = None) -> dict[str, Any]:
     environment = {**os.environ, **({"BAYESIFT_CACHE": cache} if cache else {})}
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
     )
     measured: dict[str, Any] = json.loads(done.stdout)
     return measured

@@ -55,7 +55,9 @@ BENCHMARK = Benchmark(
         Contender("CountVectorizer", _fit(CountVectorizer())),
         Contender("HashingVectorizer", lambda texts: HashingVectorizer().transform(texts)),
         Contender("bayesift, stemmed", _fit(TermVectorizer(stemmer="english"))),
-        Contender("CountVectorizer, stemmed", _fit(CountVectorizer(analyzer=_stemming_analyzer()))),
+        Contender(
+            "CountVectorizer, stemmed", _fit(CountVectorizer(analyzer=_stemming_analyzer()))
+        ),
     ],
     comparisons=[
         Comparison("bayesift", "CountVectorizer", asked=15),

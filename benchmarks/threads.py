@@ -88,7 +88,9 @@ BENCHMARK = Benchmark(
     objective="the same work by one thread and by two, same bits",
     datasets=[
         _work("vectorizer, Reuters-21578 + 20 Newsgroups", _vectorize, reuters_and_newsgroups),
-        _work("the same, stemmed", partial(_vectorize, stemmer="english"), reuters_and_newsgroups),
+        _work(
+            "the same, stemmed", partial(_vectorize, stemmer="english"), reuters_and_newsgroups
+        ),
         _work(
             "Laplace, Reuters-21578, 90 categories",
             partial(_fit, prior=_LAPLACE, tol=7e-3),
@@ -100,7 +102,9 @@ BENCHMARK = Benchmark(
             partial(_fit, prior=_GAUSSIAN, tol=2e-3),
             reuters,
         ),
-        _work(f"Gaussian, {_SHAPE}", partial(_fit, prior=_GAUSSIAN, tol=2e-3), _some_categories),
+        _work(
+            f"Gaussian, {_SHAPE}", partial(_fit, prior=_GAUSSIAN, tol=2e-3), _some_categories
+        ),
         _work(
             "classify 300,000 rows, logistic-gaussian",
             _classify,

@@ -37,7 +37,9 @@ def _expected_f1_of_every_cut(sample: Sample) -> Array:
     for j, p in enumerate(sample.probabilities.T):
         above = p[None, :] > np.append(p, -1.0)[:, None]
         assigned = above.sum(axis=1)
-        expected = np.where(assigned > 0, 2 * (above @ p) / (assigned + p.sum()), np.prod(1 - p))
+        expected = np.where(
+            assigned > 0, 2 * (above @ p) / (assigned + p.sum()), np.prod(1 - p)
+        )
         decisions[:, j] = above[np.argmax(expected)]
     return decisions
 

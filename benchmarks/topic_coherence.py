@@ -44,7 +44,9 @@ def main() -> None:
     values = npmi_coherence(X, ours.relevance())
     for topic, words in enumerate(ours.topic_words(vectorizer.get_feature_names_out())):
         print(f"| {topic} | {values[topic]:.2f} | {' '.join(words)} |", flush=True)
-    peer = NMF(N_TOPICS, solver="mu", beta_loss="kullback-leibler", init="nndsvda", random_state=0)
+    peer = NMF(
+        N_TOPICS, solver="mu", beta_loss="kullback-leibler", init="nndsvda", random_state=0
+    )
     peer.fit(sparse.csr_matrix(X))
     _say(
         f"scikit-learn ({peer.n_iter_} iterations), words by their shares alone",

@@ -153,7 +153,9 @@ BENCHMARK = Benchmark(
     objective=f"{ITERATIONS} iterations of divergence NMF from one random start, the same "
     f"divergence",
     datasets=[
-        Dataset(f"Reuters-21578, 7,770 documents, {n_topics} topics", partial(_problem, n_topics))
+        Dataset(
+            f"Reuters-21578, 7,770 documents, {n_topics} topics", partial(_problem, n_topics)
+        )
         for n_topics in (16, 64, 128)
     ],
     contenders=[Contender("bayesift", _ours), Contender("scikit-learn NMF, mu", _peer)],

@@ -54,7 +54,9 @@ def unpacked(package: str) -> Path:
     folder = cache / package
     if not folder.exists():
         cache.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["apt-get", "download", package], cwd=cache, check=True, capture_output=True)
+        subprocess.run(
+            ["apt-get", "download", package], cwd=cache, check=True, capture_output=True
+        )
         (archive,) = cache.glob(f"{package}_*.deb")
         subprocess.run(["dpkg-deb", "-x", str(archive), str(folder)], check=True)
         archive.unlink()

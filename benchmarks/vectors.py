@@ -165,13 +165,16 @@ def compare(sizes: tuple[int | None, ...], draws: int) -> None:
             for seed in range(1000, 1000 + draws):
                 rows = draw(labels, size, seed)
                 for extra, results in found.items():
-                    fitted, seconds = fit_text([texts[i] for i in rows], labels[rows], extra=extra)
+                    fitted, seconds = fit_text(
+                        [texts[i] for i in rows], labels[rows], extra=extra
+                    )
                     results.append(
                         (*judge(fitted.predict_proba(new), fitted.classes_, truth), seconds)
                     )
             ours, plain = (np.array(found[extra]).mean(axis=0) for extra in (True, False))
             print(
-                f"{name}, {size or 'all'}: {_shown(ours)} with, {_shown(plain)} without", flush=True
+                f"{name}, {size or 'all'}: {_shown(ours)} with, {_shown(plain)} without",
+                flush=True,
             )
 
 
@@ -202,7 +205,9 @@ def characters() -> None:
                 for seed in range(1000, 1000 + draws):
                     rows = draw(labels, size, seed)
                     fitted = TextClassifier(embedder=extra, characters=beside)
-                    _, seconds = timed(partial(fitted.fit, [texts[i] for i in rows], labels[rows]))
+                    _, seconds = timed(
+                        partial(fitted.fit, [texts[i] for i in rows], labels[rows])
+                    )
                     found.append(
                         (*judge(fitted.predict_proba(new), fitted.classes_, truth), seconds)
                     )
@@ -236,7 +241,9 @@ def embed() -> None:
     some = texts[::10]
     _, theirs = timed(lambda: WordLlamaInference(table, tokenizer).embed(some))
     speeds = len(texts) / ours, len(some) / theirs
-    print(f"{speeds[0]:,.0f} documents/s, wordllama {speeds[1]:,.0f}: {speeds[0] / speeds[1]:.0f}x")
+    print(
+        f"{speeds[0]:,.0f} documents/s, wordllama {speeds[1]:,.0f}: {speeds[0] / speeds[1]:.0f}x"
+    )
 
 
 def short_texts() -> tuple[list[str], Array]:
@@ -298,14 +305,20 @@ def _tuned(texts: list[str], labels: Array) -> tuple[Any, Callable[[list[str]], 
         for rest, held_out in folds:
             model = LogisticRegression(C=C, max_iter=500).fit(X[rest], labels[rest])
             total += float(
-                log_loss(labels[held_out], model.predict_proba(X[held_out]), labels=model.classes_)
+                log_loss(
+                    labels[held_out], model.predict_proba(X[held_out]), labels=model.classes_
+                )
             )
         return total
 
-    grid = [(C, factor) for C in (0.3, 1.0, 3.0, 10.0, 30.0, 100.0) for factor in (0.1, 0.3, 1.0)]
+    grid = [
+        (C, factor) for C in (0.3, 1.0, 3.0, 10.0, 30.0, 100.0) for factor in (0.1, 0.3, 1.0)
+    ]
     C, factor = min(grid, key=lambda pair: loss(*pair))
     model = LogisticRegression(C=C, max_iter=500).fit(_joined(words, factor * dense), labels)
-    return model, lambda new: _joined(vectorizer.transform(new), factor * embedder.transform(new))
+    return model, lambda new: _joined(
+        vectorizer.transform(new), factor * embedder.transform(new)
+    )
 
 
 def _joined(words: Any, dense: Array) -> sparse.csr_array:
@@ -313,7 +326,12 @@ def _joined(words: Any, dense: Array) -> sparse.csr_array:
 
 
 def naive_bayes(
-    texts: list[str], labels: Array, others: list[str], rounds: int, *, hold_shares: bool = False
+    texts: list[str],
+    labels: Array,
+    others: list[str],
+    rounds: int,
+    *,
+    hold_shares: bool = False,
 ) -> Callable[[list[str]], Array]:
     """Naive Bayes, and with `rounds` of expectation-maximisation over texts without labels.
 
@@ -383,7 +401,10 @@ def queries() -> None:
     assert vectors is not None
     news, reuters = load_newsgroups().split("train"), load_reuters().split("test")
     names = dict(zip(sorted(news.categories), _QUERIES.split(), strict=True))
-    for corpus, asked in ((news, names), (reuters, {topic: topic for topic in _TOPICS.split()})):
+    for corpus, asked in (
+        (news, names),
+        (reuters, {topic: topic for topic in _TOPICS.split()}),
+    ):
         vectorizer = TermVectorizer(weighting="ltc", stop_words="english", stemmer="porter")
         X, precisions = vectorizer.fit_transform(corpus.texts), []
         for category, words in asked.items():
@@ -399,7 +420,10 @@ def queries() -> None:
                         expanded[vectorizer.vocabulary_[term]] += strength
             if any(truth):
                 precisions.append(
-                    [average_precision_score(truth, X @ weights) for weights in (plain, expanded)]
+                    [
+                        average_precision_score(truth, X @ weights)
+                        for weights in (plain, expanded)
+                    ]
                 )
         means = np.mean(precisions, axis=0)
         print(
@@ -414,9 +438,13 @@ def _learners(
     yield "words", TextClassifier(embedder=None).fit(texts, labels).predict_proba
     yield "words and vectors", TextClassifier().fit(texts, labels).predict_proba
     prior, several = GaussianPrior(variance=30.0), len(np.unique(labels)) > 2
-    model = SparseBayesClassifier(prior=prior, multiclass="softmax" if several else "one-vs-rest")
+    model = SparseBayesClassifier(
+        prior=prior, multiclass="softmax" if several else "one-vs-rest"
+    )
     embedder = TextEmbedder()
-    alone = SparseBayesClassifier(**model.get_params()).fit(embedder.fit_transform(texts), labels)
+    alone = SparseBayesClassifier(**model.get_params()).fit(
+        embedder.fit_transform(texts), labels
+    )
     yield "vectors", lambda new: np.asarray(alone.predict_proba(embedder.transform(new)))
     knowledge = TermKnowledge.from_keywords(
         {c: words.split() for c, words in KEYWORDS[name].items()}
@@ -450,7 +478,9 @@ def curves(draws: int = 3) -> None:
     for place, name in enumerate(SENTENCES):
         found: dict[str, list[float]] = {}
         for learner in known[f"{name}, 1, 0"]:
-            values = [[known[f"{name}, {n}, {s}"][learner] for s in range(draws)] for n in sizes]
+            values = [
+                [known[f"{name}, {n}, {s}"][learner] for s in range(draws)] for n in sizes
+            ]
             found[learner] = [float(np.mean(of_size)) for of_size in values]
             print(f"{name}, {learner}: " + " ".join(f"{value:.1f}" for value in found[learner]))
         panels.append(_panel(name, place, sizes, found))
@@ -459,7 +489,9 @@ def curves(draws: int = 3) -> None:
     )
 
 
-def _panel(name: str, place: int, sizes: tuple[int, ...], found: dict[str, list[float]]) -> Panel:
+def _panel(
+    name: str, place: int, sizes: tuple[int, ...], found: dict[str, list[float]]
+) -> Panel:
     lines = [
         Line(
             [(float(n), value) for n, value in zip(sizes, values, strict=True)],

@@ -74,7 +74,9 @@ def papers(
         _print_list()
         return
     if not names:
-        raise typer.BadParameter("name experiments, or all; --list shows them", param_hint="NAMES")
+        raise typer.BadParameter(
+            "name experiments, or all; --list shows them", param_hint="NAMES"
+        )
     if data_dir is not None:
         os.environ["BAYESIFT_DATA"] = str(data_dir)  # for the processes too
     with usage_errors():
@@ -98,7 +100,9 @@ def papers(
         raise typer.Exit(1)
 
 
-def _write(made: Reproduction, report: Path | None, markdown: Path | None, command: str) -> None:
+def _write(
+    made: Reproduction, report: Path | None, markdown: Path | None, command: str
+) -> None:
     heading = {"command": command, "date": datetime.date.today().isoformat()}
     if report is not None:
         with whole_file(report, "w") as stream:
@@ -186,7 +190,9 @@ def _terminal_table(names: list[str], columns: dict[str, list[str]]) -> Table:
 def _brief(cell: CellText | None) -> str:
     if cell is None:
         return ""
-    return f"{cell.paper} → {cell.ours} {cell.mark}" if cell.paper else f"{cell.ours} {cell.mark}"
+    return (
+        f"{cell.paper} → {cell.ours} {cell.mark}" if cell.paper else f"{cell.ours} {cell.mark}"
+    )
 
 
 @contextmanager

@@ -120,7 +120,8 @@ class OneVsRest:
         """Fit each category."""
         rows = sparse.csr_matrix(X)  # some estimators accept only the older class
         self.models_ = [
-            self._make().fit(rows, column) if column.any() else None for column in np.asarray(Y).T
+            self._make().fit(rows, column) if column.any() else None
+            for column in np.asarray(Y).T
         ]
         return self
 
@@ -290,7 +291,9 @@ class VowpalWabbit(LinearPeer):
         n_terms, n_categories = X.shape[1], Y.shape[1]
         n_learners = n_categories + self.multilabel
         term_bits, learner_bits = n_terms.bit_length(), (n_learners - 1).bit_length()
-        reduction = f"--multilabel_oaa {n_learners}" if self.multilabel else f"--oaa {n_learners}"
+        reduction = (
+            f"--multilabel_oaa {n_learners}" if self.multilabel else f"--oaa {n_learners}"
+        )
         workspace = self._learn(
             f"{reduction} --bit_precision {term_bits + learner_bits}", self._lines(X, Y)
         )
@@ -312,7 +315,8 @@ class VowpalWabbit(LinearPeer):
             labels = [str(chosen + 1) for chosen in np.argmax(Y, axis=1)]
         terms = [" ".join(f"{j}:{x:.6g}" for j, x in pairs) for pairs in pairs_of(X)]
         return [
-            f"{label} | {X.shape[1]}:1 {line}\n" for label, line in zip(labels, terms, strict=True)
+            f"{label} | {X.shape[1]}:1 {line}\n"
+            for label, line in zip(labels, terms, strict=True)
         ]
 
     def _learn(self, options: str, lines: list[str]) -> Any:
@@ -414,7 +418,10 @@ NAIVE_BAYES = Contender(
         smoothing=SMOOTHINGS[setting["smoothing"]](setting["strength"])
     ),
     [
-        *({"smoothing": "jelinek-mercer", "strength": strength} for strength in (0.5, 0.8, 0.95)),
+        *(
+            {"smoothing": "jelinek-mercer", "strength": strength}
+            for strength in (0.5, 0.8, 0.95)
+        ),
         *({"smoothing": "dirichlet", "strength": strength} for strength in (1000.0, 10_000.0)),
     ],
     weighting="tf",

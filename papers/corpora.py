@@ -45,7 +45,9 @@ PARTS = {
     "reuters-labelled": Part(
         "reuters", "Reuters-21578, labelled documents", lambda: load_reuters(subset="labelled")
     ),
-    "reuters": Part("reuters", "Reuters-21578, ModApte", lambda: load_reuters(subset="modapte")),
+    "reuters": Part(
+        "reuters", "Reuters-21578, ModApte", lambda: load_reuters(subset="modapte")
+    ),
     "20newsgroups": Part("20newsgroups", "20 Newsgroups by date", lambda: load("20newsgroups")),
     "ohsumed": Part("ohsumed", "OHSUMED-20000", lambda: load("ohsumed")),
     "ohsumed-trec9": Part("ohsumed-trec9", "OHSUMED of TREC-9", lambda: load("ohsumed-trec9")),
@@ -75,7 +77,11 @@ def corpus_part(name: str, quick: bool) -> Corpus:
 
 def _sample(corpus: Corpus, split: str, size: int) -> Any:
     rows = np.array([i for i, document in enumerate(corpus) if document.split == split])
-    return rows if len(rows) <= size else np.random.default_rng(0).choice(rows, size, replace=False)
+    return (
+        rows
+        if len(rows) <= size
+        else np.random.default_rng(0).choice(rows, size, replace=False)
+    )
 
 
 def is_present(name: str) -> bool:

@@ -197,7 +197,9 @@ def as_value(found: Any) -> Value:
 def experiments() -> dict[str, Experiment]:
     """All experiments by name."""
     modules = (import_module(f"papers.{module}") for module in MODULES.values())
-    return {experiment.name: experiment for module in modules for experiment in module.EXPERIMENTS}
+    return {
+        experiment.name: experiment for module in modules for experiment in module.EXPERIMENTS
+    }
 
 
 def experiment_names(wanted: Sequence[str]) -> list[str]:

@@ -109,7 +109,9 @@ def find(experiment: Experiment, extent: Extent, outcomes: Outcomes) -> Finding:
         )
     )
     absent = Absent("left out of a quick run" if extent.quick else "not measured")
-    cells = [_cell(place, grid.get(place, absent), printed, extent, outcomes) for place in places]
+    cells = [
+        _cell(place, grid.get(place, absent), printed, extent, outcomes) for place in places
+    ]
     others = [
         found
         for other in experiment.alternatives(extent)
@@ -141,7 +143,8 @@ def _ratios(
 ) -> Iterator[tuple[str, float]]:
     for row, ratio in experiment.ratios(extent).items():
         ours, reference = (
-            outcomes.seconds.get(task, {}).get(ratio.part) for task in (ratio.task, ratio.reference)
+            outcomes.seconds.get(task, {}).get(ratio.part)
+            for task in (ratio.task, ratio.reference)
         )
         if ours is not None and reference:
             yield row, ours / reference
@@ -198,7 +201,9 @@ def _read(measured: Reading, outcomes: Outcomes) -> Value | Absent:
 
 def _applied(tasks: tuple[Any, ...], function: Callable[..., Any], outcomes: Outcomes) -> Any:
     failed = [outcomes.failures[task] for task in tasks if task in outcomes.failures]
-    return Absent(failed[0]) if failed else function(*(outcomes.results[task] for task in tasks))
+    return (
+        Absent(failed[0]) if failed else function(*(outcomes.results[task] for task in tasks))
+    )
 
 
 def flag_counts(findings: list[Finding]) -> dict[str, int]:

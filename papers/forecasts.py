@@ -24,7 +24,9 @@ class PlattLines:
         scale = _scale(scores)
         scaled = scores / scale
         pooled = _newton(scaled.reshape(-1, 1), Y.reshape(-1, 1), np.array([[1.0], [0.0]]))
-        slopes, self.intercepts_ = _newton(scaled, Y, np.repeat(pooled, scores.shape[1], axis=1))
+        slopes, self.intercepts_ = _newton(
+            scaled, Y, np.repeat(pooled, scores.shape[1], axis=1)
+        )
         self.slopes_ = slopes / scale
         return self
 
@@ -42,7 +44,9 @@ class Temperature:
         scale = _scale(scores)
 
         def loss(log_factor: float) -> float:
-            return -float(log_softmax(np.exp(log_factor) / scale * scores, axis=1)[Y > 0].mean())
+            return -float(
+                log_softmax(np.exp(log_factor) / scale * scores, axis=1)[Y > 0].mean()
+            )
 
         self.factor_ = (
             float(np.exp(minimize_scalar(loss, bounds=(-8.0, 8.0), method="bounded").x)) / scale

@@ -141,10 +141,14 @@ def _zipf(pair: Pair) -> dict[str, Any]:
 
 def _by_alpha(pair: Pair) -> dict[str, Any]:
     def accuracy(model: Any) -> float:
-        return 100 * float(np.mean(model.fit(pair.X, pair.y).predict(pair.X_test) == pair.y_test))
+        return 100 * float(
+            np.mean(model.fit(pair.X, pair.y).predict(pair.X_test) == pair.y_test)
+        )
 
     lines = {
-        "hybrid": [[a, accuracy(HybridClassifier(alpha=a))] for a in np.linspace(0, 1, 21).tolist()]
+        "hybrid": [
+            [a, accuracy(HybridClassifier(alpha=a))] for a in np.linspace(0, 1, 21).tolist()
+        ]
     }
     for name in ("SVM", "NBC"):
         found = accuracy(SYSTEMS[name]())
@@ -156,7 +160,9 @@ def _by_share(pair: Pair) -> dict[str, Any]:
     classes, lines = np.unique(pair.y), {}
     for name in ("SVM", "NBC"):
         weights, intercepts = hyperplanes_of(SYSTEMS[name]().fit(pair.X, pair.y))
-        kept = [pair.X_test @ heaviest(weights, share)[0] + intercepts[0] > 0 for share in SHARES]
+        kept = [
+            pair.X_test @ heaviest(weights, share)[0] + intercepts[0] > 0 for share in SHARES
+        ]
         right = [100 * float(np.mean(classes[k.astype(int)] == pair.y_test)) for k in kept]
         lines[name] = [[share, found] for share, found in zip(SHARES, right, strict=True)]
     return lines
@@ -165,9 +171,19 @@ def _by_share(pair: Pair) -> dict[str, Any]:
 # Table 1: accuracy on fifteen pairs of newsgroups.
 TREATMENTS: dict[str, dict[str, Any]] = {
     "body, raw counts": {"weighting": "tf", "body": True, "hinge": False, "n_splits": 0},
-    "body, raw counts, hinge loss": {"weighting": "tf", "body": True, "hinge": True, "n_splits": 0},
+    "body, raw counts, hinge loss": {
+        "weighting": "tf",
+        "body": True,
+        "hinge": True,
+        "n_splits": 0,
+    },
     "whole text, raw counts": {"weighting": "tf", "body": False, "hinge": False, "n_splits": 0},
-    "whole text, log TF-IDF": {"weighting": "ltc", "body": False, "hinge": False, "n_splits": 0},
+    "whole text, log TF-IDF": {
+        "weighting": "ltc",
+        "body": False,
+        "hinge": False,
+        "n_splits": 0,
+    },
     "body, raw counts, a random fifth to test on (3 splits)": {
         "weighting": "tf",
         "body": True,
@@ -229,10 +245,13 @@ def _pairs_grid(extent: Extent) -> Grid:
 
 def _pairs_alternatives(extent: Extent) -> list[Alternative]:
     """Return the means by treatment, and each pair by the treatment that explains most."""
-    means = [Alternative(MEAN, treatment, _averages(treatment, extent)) for treatment in TREATMENTS]
+    means = [
+        Alternative(MEAN, treatment, _averages(treatment, extent)) for treatment in TREATMENTS
+    ]
     tasks = {pair: _pair_task(pair, RANDOM, extent) for pair in _pairs(extent)}
     readings = {
-        pair: {system: reading(task, system) for system in SYSTEMS} for pair, task in tasks.items()
+        pair: {system: reading(task, system) for system in SYSTEMS}
+        for pair, task in tasks.items()
     }
     return means + [Alternative(pair, RANDOM, found) for pair, found in readings.items()]
 

@@ -31,7 +31,16 @@ from bayesift.text import TermVectorizer
 from bayesift.thresholds import SCut, category_folds
 from papers.contenders import OURS, PEERS, Contender, contender, definition_of
 from papers.corpora import corpus_part, matrix_of
-from papers.experiment import Absent, Experiment, Extent, Grid, Reading, Task, TimeRatio, reading
+from papers.experiment import (
+    Absent,
+    Experiment,
+    Extent,
+    Grid,
+    Reading,
+    Task,
+    TimeRatio,
+    reading,
+)
 from papers.forecasts import PlattLines, Temperature, losses
 
 N_FOLDS = 3
@@ -176,7 +185,9 @@ def _decision_scores(held: Scored, split: Split, folds: Array) -> dict[float, fl
         for fold in range(N_FOLDS):
             others, here = (folds >= 0) & (folds != fold), folds == fold
             decided[here] = (
-                _rule(shrinkage).fit(split.Y[others], held.scores[others]).decide(held.scores[here])
+                _rule(shrinkage)
+                .fit(split.Y[others], held.scores[others])
+                .decide(held.scores[here])
             )
         values[shrinkage] = _f1(split.Y[folds >= 0], decided[folds >= 0])
     return values
@@ -207,9 +218,13 @@ def _forecast_scores(held: Scored, split: Split, folds: Array) -> dict[bool, flo
     for fold in range(N_FOLDS):
         others, here = (folds >= 0) & (folds != fold), folds == fold
         made[here] = (
-            _line(split).fit(held.scores[others], split.Y[others]).probabilities(held.scores[here])
+            _line(split)
+            .fit(held.scores[others], split.Y[others])
+            .probabilities(held.scores[here])
         )
-    ways = {False: made} if held.probabilities is None else {True: held.probabilities, False: made}
+    ways = (
+        {False: made} if held.probabilities is None else {True: held.probabilities, False: made}
+    )
     rows = folds >= 0
     return {
         way: -float(losses(split.Y[rows], forecast[rows], multilabel=split.multilabel).mean())
@@ -249,7 +264,9 @@ def _all_scores(folds: Array, held: Scored, fitted: _Fitted) -> Array:
     return scores
 
 
-def _decide(split: Split, folds: Array, held: Scored, fitted: _Fitted, shrinkage: float) -> Array:
+def _decide(
+    split: Split, folds: Array, held: Scored, fitted: _Fitted, shrinkage: float
+) -> Array:
     if not split.multilabel:
         return _one_class(fitted.test.scores)
     rule = _rule(shrinkage).fit(split.Y, _all_scores(folds, held, fitted))
@@ -268,7 +285,9 @@ def _forecast(split: Split, folds: Array, held: Scored, fitted: _Fitted, own: bo
     return probabilities
 
 
-def _measured(split: Split, decisions: Array, probabilities: Array, seed: int) -> dict[str, Any]:
+def _measured(
+    split: Split, decisions: Array, probabilities: Array, seed: int
+) -> dict[str, Any]:
     found = bootstrap_f1(split.Y_test, decisions, random_state=seed)
     loss = bootstrap_mean(
         losses(split.Y_test, probabilities, multilabel=split.multilabel), random_state=seed
@@ -314,7 +333,9 @@ def size_of(model: Any, seen: set[int] | None = None) -> int:
     elif isinstance(model, list | tuple | set):
         parts = list(model)
     else:
-        slots = [name for kind in type(model).__mro__ for name in getattr(kind, "__slots__", ())]
+        slots = [
+            name for kind in type(model).__mro__ for name in getattr(kind, "__slots__", ())
+        ]
         parts = [
             *getattr(model, "__dict__", {}).values(),
             *(getattr(model, name, None) for name in slots),
@@ -379,7 +400,9 @@ def _board(corpus: str) -> Experiment:
         }
 
     return Experiment(
-        f"leaderboard:{corpus}", lambda extent: _grid(corpus, tasks(extent), extent), ratios=ratios
+        f"leaderboard:{corpus}",
+        lambda extent: _grid(corpus, tasks(extent), extent),
+        ratios=ratios,
     )
 
 
@@ -420,7 +443,9 @@ def _grid(corpus: str, tasks: dict[str, Task], extent: Extent) -> Grid:
         grid[_row(name), "letters"] = Reading(
             (truth, *tasks.values()), letters.of(name), tolerant=True
         )
-        grid[_row(name), "kB"] = Reading((task,), lambda result: f"{result['size'] / 1000:,.0f}")
+        grid[_row(name), "kB"] = Reading(
+            (task,), lambda result: f"{result['size'] / 1000:,.0f}"
+        )
         grid[_row(name), "chosen for decisions"] = reading(task, "setting")
         grid[_row(name), "chosen for forecasts"] = reading(task, "forecast setting")
     return grid
@@ -455,7 +480,9 @@ class _Letters:
 
     def _computed(self, truth: Any, results: dict[str, Any]) -> dict[str, str]:
         shape = truth["shape"]
-        decided = {name: matrix_of(result["decisions"], shape) for name, result in results.items()}
+        decided = {
+            name: matrix_of(result["decisions"], shape) for name, result in results.items()
+        }
         table = significance_table(
             matrix_of(truth["labels"], shape), decided, alternative="two-sided"
         )
@@ -464,5 +491,6 @@ class _Letters:
 
 
 EXPERIMENTS = [
-    _board(corpus) for corpus in ("reuters", "20newsgroups", "rcv1-sample", "ohsumed", "sms-spam")
+    _board(corpus)
+    for corpus in ("reuters", "20newsgroups", "rcv1-sample", "ohsumed", "sms-spam")
 ]

@@ -163,7 +163,8 @@ def _solvers_grid(extent: Extent) -> Grid:
 def _solver_ratios(extent: Extent) -> dict[str, TimeRatio]:
     tasks = _solver_tasks(extent)
     return {
-        row: TimeRatio(task, tasks["quasi-Newton (L-BFGS)"], "fit") for row, task in tasks.items()
+        row: TimeRatio(task, tasks["quasi-Newton (L-BFGS)"], "fit")
+        for row, task in tasks.items()
     }
 
 

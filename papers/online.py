@@ -115,7 +115,9 @@ def data_of(row: str, quick: bool) -> Reuters:
     return Reuters(*vectors, None if every_word else _feature_mask(quick))
 
 
-def model_of(row: str, *, likelihood: str = "probit", n_epochs: int = 3, bias: float = 1.0) -> Any:
+def model_of(
+    row: str, *, likelihood: str = "probit", n_epochs: int = 3, bias: float = 1.0
+) -> Any:
     """Return the unfitted model of a row of Table 2."""
     family, _, number = row.partition("-")
     if family == "GP":
@@ -125,7 +127,9 @@ def model_of(row: str, *, likelihood: str = "probit", n_epochs: int = 3, bias: f
             likelihood=LIKELIHOODS[likelihood](), n_epochs=n_epochs, bias=bias, shuffle=False
         )
     kernel = KERNELS[number]
-    return LinearSVM(loss="hinge", C="scale") if kernel == "linear" else KernelSVM(kernel=kernel)
+    return (
+        LinearSVM(loss="hinge", C="scale") if kernel == "linear" else KernelSVM(kernel=kernel)
+    )
 
 
 def measure_system(
@@ -292,7 +296,9 @@ def _fewer(stream: Stream, n_topics: int) -> Stream:
     return replace(stream, labels=labels, batch_labels=batch, topics=stream.topics[:n_topics])
 
 
-def _intervals(simulation: Simulation, strategy: str, seed: int) -> dict[str, tuple[float, float]]:
+def _intervals(
+    simulation: Simulation, strategy: str, seed: int
+) -> dict[str, tuple[float, float]]:
     """Bootstrap intervals of the measures that are means over topics."""
     each = _by_topic(simulation, strategy)
     n_topics = len(simulation.topics)
@@ -321,7 +327,9 @@ def _by_topic(simulation: Simulation, strategy: str) -> dict[str, Array]:
 
 def _system_task(row: str, extent: Extent, **changes: Any) -> Task:
     """Fitting and measuring one system."""
-    label = "".join([f"online: {row}", *(f", {name} {value}" for name, value in changes.items())])
+    label = "".join(
+        [f"online: {row}", *(f", {name} {value}" for name, value in changes.items())]
+    )
     return Task.of(
         measure_system, label, corpora=("reuters",), row=row, **changes, **extent.settings
     )
@@ -345,7 +353,9 @@ def _f1_readings(task: Task, rules: tuple[str, ...] = RULES) -> dict[str, Readin
 def _systems_grid(extent: Extent) -> Grid:
     grid: Grid = {}
     for row in SYSTEMS:
-        found = _f1_readings(_system_task(row, extent), RULES[: 2 if row.startswith("SVM") else 3])
+        found = _f1_readings(
+            _system_task(row, extent), RULES[: 2 if row.startswith("SVM") else 3]
+        )
         grid |= {(row, column): value for column, value in found.items()}
     return grid
 
@@ -377,7 +387,8 @@ def _symbols(truth: Any, row: Any, column: Any) -> str:
     """
     shape = truth["shape"]
     Y, a, b = (
-        matrix_of(flat, shape) for flat in (truth["labels"], row["decisions"], column["decisions"])
+        matrix_of(flat, shape)
+        for flat in (truth["labels"], row["decisions"], column["decisions"])
     )
     return " / ".join(test(Y, a, b).symbol for test in (micro_sign_test, macro_sign_test))
 
@@ -409,7 +420,11 @@ MEASURES = {
     "Mean scaled utility": "scaled_utility",
     "Zero returns": "zero_returns",
 }
-REASONS = {"classifier proper": ("proper",), "asked": ("queried",), "total": ("proper", "queried")}
+REASONS = {
+    "classifier proper": ("proper",),
+    "asked": ("queried",),
+    "total": ("proper", "queried"),
+}
 KINDS = {
     "relevant": ("relevant",),
     "not relevant": ("irrelevant",),
@@ -497,7 +512,9 @@ def _reasons_column(task: Task | None, column: str) -> Grid:
     for strategy in ("+ig", "+rnd"):
         for why, reasons in REASONS.items():
             for kind, kinds in KINDS.items():
-                found = NO_TREC9 if task is None else _count_reading(task, strategy, reasons, kinds)
+                found = (
+                    NO_TREC9 if task is None else _count_reading(task, strategy, reasons, kinds)
+                )
                 grid[f"{strategy}, {why}, {kind}", column] = found
         share = NO_TREC9 if task is None else _share_reading(task, strategy)
         grid[f"{strategy}, relevant share of asked (%)", column] = share
@@ -553,13 +570,17 @@ def _evidence_readings(extent: Extent, **changes: Any) -> dict[str, Reading]:
 def _evidence_grid(rows: Rows, extent: Extent) -> Grid:
     found = {row: _evidence_readings(extent, **changes) for row, changes in rows.items()}
     return {
-        (row, column): value for row, values in found.items() for column, value in values.items()
+        (row, column): value
+        for row, values in found.items()
+        for column, value in values.items()
     }
 
 
 def _likelihood_alternatives(extent: Extent) -> list[Alternative]:
     exact = _evidence_readings(extent, likelihood="exact logit")
-    return [] if extent.quick else [Alternative("Logit", "the exact logit, by quadrature", exact)]
+    return (
+        [] if extent.quick else [Alternative("Logit", "the exact logit, by quadrature", exact)]
+    )
 
 
 # Figure 1: theta, the information gain above which a judgement is requested.
@@ -601,7 +622,9 @@ EXPERIMENTS = [
     Experiment("online:table-7", lambda extent: _evidence_grid(EPOCH_ROWS, extent)),
     Experiment(
         "online:figure-1",
-        lambda extent: {("θ", f"N_ret = {n}"): reading(_schedule_task(extent), str(n)) for n in AT},
+        lambda extent: {
+            ("θ", f"N_ret = {n}"): reading(_schedule_task(extent), str(n)) for n in AT
+        },
         plots=lambda extent: [PlotReading((_schedule_task(extent),), _schedule_curve)],
     ),
     Experiment("online:figure-2", plots=_words_plots),

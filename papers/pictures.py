@@ -107,7 +107,9 @@ class BoxPlot(Chart):
             for part, numbers in group.items():
                 number = self._names.index(part)
                 left = middle + (number - len(self._names) / 2) * width + 0.1 * width
-                boxes.append(_box(numbers, panel, left, 0.8 * width, f"series {series(number)}"))
+                boxes.append(
+                    _box(numbers, panel, left, 0.8 * width, f"series {series(number)}")
+                )
         return drawing(self.title, WIDTH, HEIGHT, panel.draw(), boxes, labels)
 
 
@@ -142,7 +144,9 @@ class Diagram(Chart):
         return drawing(self.title, WIDTH, HEIGHT, plates, arrows, nodes)
 
 
-def _box(numbers: Sequence[float], panel: Panel, left: float, width: float, style: str) -> Markup:
+def _box(
+    numbers: Sequence[float], panel: Panel, left: float, width: float, style: str
+) -> Markup:
     low, bottom, line, top, high = (
         panel.at_y(_quantile(sorted(numbers), share)) for share in (0, 0.25, 0.5, 0.75, 1)
     )
@@ -153,7 +157,12 @@ def _box(numbers: Sequence[float], panel: Panel, left: float, width: float, styl
             for a, b in ((low, bottom), (top, high))
         ),
         tag(
-            "rect", class_=style, x=start, y=top, width=f"{width:.1f}", height=f"{bottom - top:.1f}"
+            "rect",
+            class_=style,
+            x=start,
+            y=top,
+            width=f"{width:.1f}",
+            height=f"{bottom - top:.1f}",
         ),
         tag("line", class_=style, x1=start, y1=line, x2=end, y2=line),
     )
@@ -167,11 +176,18 @@ def _quantile(numbers: Sequence[float], share: float) -> float:
 
 
 def _plate(text: str, left: float, top: float, width: float, height: float) -> Markup:
-    frame = tag("rect", class_="series series-6", x=left, y=top, width=width, height=height, rx=8)
+    frame = tag(
+        "rect", class_="series series-6", x=left, y=top, width=width, height=height, rx=8
+    )
     return join(
         frame,
         tag(
-            "text", text, class_="faint", x=left + width - 8, y=top + height - 8, text_anchor="end"
+            "text",
+            text,
+            class_="faint",
+            x=left + width - 8,
+            y=top + height - 8,
+            text_anchor="end",
         ),
     )
 
@@ -193,5 +209,6 @@ def _node(name: str, x: float, y: float) -> Markup:
     circle = tag("circle", class_="bar" if observed else "ring series-1", cx=x, cy=y, r=_NODE)
     style = "on-bar" if observed else None
     return join(
-        circle, tag("text", name.rstrip("*"), class_=style, x=x, y=y + 4.5, text_anchor="middle")
+        circle,
+        tag("text", name.rstrip("*"), class_=style, x=x, y=y + 4.5, text_anchor="middle"),
     )

@@ -75,7 +75,9 @@ class PrintedTable:
 
     def explanation(self, row: str, column: str) -> str:
         """Why a cell differs; empty if unknown."""
-        return next((found.text for found in self.explanations if found.covers(row, column)), "")
+        return next(
+            (found.text for found in self.explanations if found.covers(row, column)), ""
+        )
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,9 @@ def paper(name: str) -> Paper:
     >>> paper("sparse-bayes").tables["table-1"].values["corn", "SVM"]
     86.2
     """
-    content = yaml.safe_load(Path(__file__).with_name(f"{MODULES[name]}.yaml").read_text("utf-8"))
+    content = yaml.safe_load(
+        Path(__file__).with_name(f"{MODULES[name]}.yaml").read_text("utf-8")
+    )
     shared = [Explanation(**entry) for entry in content.get("explanations", ())]
     tables = {place: _table(entry, shared) for place, entry in content["tables"].items()}
     return Paper(content["reference"], tables)

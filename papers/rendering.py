@@ -185,7 +185,9 @@ def _page(sections: dict[str, str], *, quick: bool) -> Iterator[str]:
             yield sections[name]
 
 
-def _finding(finding: Finding, path: Path, pictures: dict[str, Plot], source: str) -> Iterator[str]:
+def _finding(
+    finding: Finding, path: Path, pictures: dict[str, Plot], source: str
+) -> Iterator[str]:
     printed, layout = finding.printed, lay_out(finding)
     counts = ", ".join(
         f"{count:,} {kind}" for kind, count in flag_counts([finding]).items() if count
@@ -217,6 +219,7 @@ def _finding(finding: Finding, path: Path, pictures: dict[str, Plot], source: st
         yield ""
     for place, plot in enumerate(finding.plots, 1):
         name = (
+            ""
             f"{finding.name.replace(':', '-')}{f'-{place}' if len(finding.plots) > 1 else ''}.svg"
         )
         pictures[name] = plot

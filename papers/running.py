@@ -83,7 +83,9 @@ def reproduce(
     extent = extent or Extent()
     chosen = [experiments()[name] for name in experiment_names(names)]
     if stored:
-        chosen = [each for each in chosen if _is_stored(each.tasks(extent), Store(Path(folder)))]
+        chosen = [
+            each for each in chosen if _is_stored(each.tasks(extent), Store(Path(folder)))
+        ]
     tasks = list(dict.fromkeys(task for each in chosen for task in each.tasks(extent)))
     if progress is not None:
         progress(None, 0, len(tasks))
@@ -91,7 +93,9 @@ def reproduce(
         tasks,
         Store(Path(folder)),
         jobs=jobs,
-        progress=None if progress is None else lambda task, done: progress(task, done, len(tasks)),
+        progress=None
+        if progress is None
+        else lambda task, done: progress(task, done, len(tasks)),
     )
     findings = [find(each, extent, outcomes) for each in chosen]
     failures = {task.label: reason for task, reason in outcomes.failures.items()}
@@ -150,13 +154,17 @@ def carry_out(
 Found = tuple[Result, dict[str, float]] | str
 
 
-def _run(waiting: list[tuple[Task, str]], store: Store, jobs: int) -> Iterator[tuple[Task, Found]]:
+def _run(
+    waiting: list[tuple[Task, str]], store: Store, jobs: int
+) -> Iterator[tuple[Task, Found]]:
     if jobs == 1 or len(waiting) < 2:
         yield from ((task, work(task, key, store)) for task, key in waiting)
         return
     for name in _SINGLE_THREADED:
         os.environ.setdefault(name, "1")  # the processes are the threads
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _end_with_parent, (os.getpid(),)) as pool:
+    with ProcessPoolExecutor(
+        jobs, get_context("spawn"), _end_with_parent, (os.getpid(),)
+    ) as pool:
         futures = {pool.submit(work, task, key, store): task for task, key in waiting}
         try:
             for future in as_completed(futures):

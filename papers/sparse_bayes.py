@@ -22,7 +22,12 @@ from bayesift.arrays import Array
 from bayesift.evaluation import bootstrap_f1
 from bayesift.features import SelectTerms
 from bayesift.models.baselines import LinearSVM, NeighborsClassifier, RocchioClassifier
-from bayesift.models.linear import GaussianPrior, JeffreysPrior, LaplacePrior, SparseBayesClassifier
+from bayesift.models.linear import (
+    GaussianPrior,
+    JeffreysPrior,
+    LaplacePrior,
+    SparseBayesClassifier,
+)
 from bayesift.models.linear.links import Probit, log_likelihoods
 from bayesift.models.naive_bayes import Laplace, NaiveBayesClassifier
 from bayesift.text import TermVectorizer
@@ -42,7 +47,18 @@ from papers.experiment import (
 from papers.pictures import BoxPlot, Diagram, LinePlot
 from papers.printed import printed_table
 
-TEN = ("earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "wheat", "ship", "corn")
+TEN = (
+    "earn",
+    "acq",
+    "money-fx",
+    "grain",
+    "crude",
+    "trade",
+    "interest",
+    "wheat",
+    "ship",
+    "corn",
+)
 AVERAGES = ("macro-average", "micro-average")
 CHANGE, CUT = (
     1e-2,
@@ -131,9 +147,14 @@ def measure_setting(*, quick: bool, seed: int, **parts: Any) -> dict[str, Any]:
     measured: dict[str, Any] = {
         name: value.times(100) for name, value in named.items() if name in TEN
     }
-    measured |= {"micro-average": found.micro.times(100), "macro-average": found.macro.times(100)}
+    measured |= {
+        "micro-average": found.micro.times(100),
+        "macro-average": found.macro.times(100),
+    }
     counts = dict(zip(vectors.names, parameters.tolist(), strict=True))
-    measured |= {f"parameters of {name}": count for name, count in counts.items() if name in TEN}
+    measured |= {
+        f"parameters of {name}": count for name, count in counts.items() if name in TEN
+    }
     return {**measured, "parameters": int(parameters.sum())}
 
 
@@ -163,7 +184,13 @@ def vectors_of(setting: Setting, quick: bool = False) -> Vectors:
 
 @lru_cache(maxsize=2)
 def _vectors(
-    name: str, quick: bool, weighting: Any, idf: str, characters: Any, stop_words: Any, stemmer: Any
+    name: str,
+    quick: bool,
+    weighting: Any,
+    idf: str,
+    characters: Any,
+    stop_words: Any,
+    stemmer: Any,
 ) -> Vectors:
     corpus = corpus_part(name, quick)
     train, test = corpus.split("train"), corpus.split("test")
@@ -181,7 +208,11 @@ def _vectors(
         scale_to_length_one(X_test)
     columns = [list(corpus.categories).index(name) for name in TEN]
     return Vectors(
-        X, train.indicator.toarray()[:, columns], X_test, test.indicator.toarray()[:, columns], TEN
+        X,
+        train.indicator.toarray()[:, columns],
+        X_test,
+        test.indicator.toarray()[:, columns],
+        TEN,
     )
 
 
@@ -219,7 +250,9 @@ def classifier_of(setting: Setting) -> Any:
         prior=priors[setting.prior](),
         intercept="flat" if setting.intercept == "flat" else None,
         solver="em" if em else "auto",
-        tol=100 * (CHANGE if early else JEFFREYS_CHANGE) if em else 1e-3,  # EM stops at 1% of tol
+        tol=100 * (CHANGE if early else JEFFREYS_CHANGE)
+        if em
+        else 1e-3,  # EM stops at 1% of tol
         max_iter=20_000,
     )
 
@@ -229,7 +262,8 @@ def _decide(setting: Setting, vectors: Vectors) -> tuple[Array, Array]:
     feature_mask, train, test = feature_mask_of(setting, vectors), vectors.train, vectors.test
     if setting.intercept == "prior":
         train, test = (
-            sparse.csr_array(sparse.hstack([X, np.ones((X.shape[0], 1))])) for X in (train, test)
+            sparse.csr_array(sparse.hstack([X, np.ones((X.shape[0], 1))]))
+            for X in (train, test)
         )
         feature_mask = sparse.csr_array(
             sparse.hstack([feature_mask, np.ones((feature_mask.shape[0], 1), dtype=bool)])
@@ -331,7 +365,9 @@ JEFFREYS = Setting(prior="jeffreys")
 GAUSSIAN = Setting(prior="gaussian", parameter=0.01)
 LOGISTIC_GAUSSIAN = replace(GAUSSIAN, model="logit", idf="ln")
 LOGISTIC_LAPLACE = replace(LAPLACE, model="logit", idf="ln")
-GAMMAS = {gamma: replace(LAPLACE, parameter=gamma) for gamma in (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)}
+GAMMAS = {
+    gamma: replace(LAPLACE, parameter=gamma) for gamma in (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+}
 PRIORS = {"Jeffreys": JEFFREYS} | {
     f"Laplace γ = {gamma:g}": setting for gamma, setting in GAMMAS.items()
 }
@@ -340,7 +376,9 @@ PRIORS = {"Jeffreys": JEFFREYS} | {
 def task_of(setting: Setting, extent: Extent) -> Task:
     """Return the task of a column."""
     changed = {
-        name: value for name, value in asdict(setting).items() if value != getattr(LAPLACE, name)
+        name: value
+        for name, value in asdict(setting).items()
+        if value != getattr(LAPLACE, name)
     }
     label = f"{setting.model} " + ", ".join(
         f"{name} {value}" for name, value in changed.items() if name != "model"
@@ -368,9 +406,12 @@ def _f1_table(
 
     def grid(extent: Extent) -> Grid:
         tasks = {
-            name: task_of(setting, extent) for name, setting in _without_em(columns, extent).items()
+            name: task_of(setting, extent)
+            for name, setting in _without_em(columns, extent).items()
         }
-        return {(row, column): reading(task, row) for column, task in tasks.items() for row in rows}
+        return {
+            (row, column): reading(task, row) for column, task in tasks.items() for row in rows
+        }
 
     def alternatives(extent: Extent) -> list[Alternative]:
         varied = {} if extent.quick or choices is None else choices
@@ -391,14 +432,22 @@ def _without_em(columns: Mapping[str, Setting], extent: Extent) -> dict[str, Set
         if (setting.corpus, setting.prior) == ("rcv1-sample", "jeffreys")
     }
     return {
-        name: setting for name, setting in columns.items() if not (extent.quick and name in slow)
+        name: setting
+        for name, setting in columns.items()
+        if not (extent.quick and name in slow)
     }
 
 
-def _averages(setting: Setting, extent: Extent, shown: tuple[str, ...] = ()) -> dict[str, Reading]:
+def _averages(
+    setting: Setting, extent: Extent, shown: tuple[str, ...] = ()
+) -> dict[str, Reading]:
     """Return rows of average F1, parameters and some categories' F1 for other readings."""
     task = task_of(setting, extent)
-    names = {"micro F1": "micro-average", "macro F1": "macro-average", "parameters": "parameters"}
+    names = {
+        "micro F1": "micro-average",
+        "macro F1": "macro-average",
+        "parameters": "parameters",
+    }
     names |= {name: name for name in shown}
     return {shown: reading(task, name) for shown, name in names.items()}
 
@@ -430,7 +479,8 @@ NAIVE_BAYES_CHOICES = {
     "stems (Porter)": replace(NAIVE_BAYES, stemmer="porter"),
 }
 RIDGE_CHOICES = {
-    f"variance {variance:g}": replace(RIDGE, parameter=variance) for variance in (1.0, 0.1, 0.01)
+    f"variance {variance:g}": replace(RIDGE, parameter=variance)
+    for variance in (1.0, 0.1, 0.01)
 }
 MARGIN_CHOICES = {
     "as in the table: C = 1": MARGIN,
@@ -492,7 +542,8 @@ def _parameters_alternatives(extent: Extent) -> list[Alternative]:
         return []
     early = {name: replace(setting, stop="early") for name, setting in PRIORS.items()}
     found = [
-        Alternative(name, EARLY, _parameters(setting, extent)) for name, setting in early.items()
+        Alternative(name, EARLY, _parameters(setting, extent))
+        for name, setting in early.items()
     ]
     for change in EARLIER:
         for gamma in GAMMAS:
@@ -594,7 +645,9 @@ def draw_from_the_model(*, quick: bool, seed: int) -> dict[str, Any]:
 
 
 def _draws_task(extent: Extent) -> Task:
-    return Task.of(draw_from_the_model, "sparse Bayes: draws from the hierarchy", **extent.settings)
+    return Task.of(
+        draw_from_the_model, "sparse Bayes: draws from the hierarchy", **extent.settings
+    )
 
 
 def _draws_grid(extent: Extent) -> Grid:
@@ -639,7 +692,9 @@ def _boxes(*results: Any) -> BoxPlot:
         for column, result in zip(TABLE_1, results, strict=True)
     }
     return BoxPlot(
-        "F1 of the ten categories: largest, three quarters, median, quarter, smallest", "F1", groups
+        "F1 of the ten categories: largest, three quarters, median, quarter, smallest",
+        "F1",
+        groups,
     )
 
 
@@ -664,7 +719,9 @@ def _second_derivative(w: Any) -> Any:
 
 
 def _derivative_task(extent: Extent) -> Task:
-    return Task.of(second_derivative, "sparse Bayes: second derivative of ln Φ", **extent.settings)
+    return Task.of(
+        second_derivative, "sparse Bayes: second derivative of ln Φ", **extent.settings
+    )
 
 
 def _derivative_grid(extent: Extent) -> Grid:

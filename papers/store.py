@@ -119,7 +119,9 @@ def reached_code(*names: str) -> dict[str, str]:
             and package in (_FILES, _DEFINITIONS)
             and not module.startswith(_CHARTS)
         ):
-            found[name], reached = _definition(module, definition) if definition else _file(module)
+            found[name], reached = (
+                _definition(module, definition) if definition else _file(module)
+            )
             waiting += reached
     return found
 
@@ -153,11 +155,16 @@ def _definition(module: str, name: str) -> tuple[str, list[str]]:
         source += ast.unparse(statement) + "\n"
         nodes = list(ast.walk(statement))
         names = {
-            node.id for node in nodes if isinstance(node, ast.Name) and node.id in _names(module)
+            node.id
+            for node in nodes
+            if isinstance(node, ast.Name) and node.id in _names(module)
         }
         reached += [f"{module}:{other}" for other in sorted(names - {name})]
         reached += [
-            target for node in nodes for targets in _imported(node).values() for target in targets
+            target
+            for node in nodes
+            for targets in _imported(node).values()
+            for target in targets
         ]
     return source, reached
 
@@ -165,7 +172,9 @@ def _definition(module: str, name: str) -> tuple[str, list[str]]:
 @cache
 def _names(module: str) -> set[str]:
     return {
-        name for node in _running(ast.parse(_file(module)[0]), deep=False) for name in _bound(node)
+        name
+        for node in _running(ast.parse(_file(module)[0]), deep=False)
+        for name in _bound(node)
     }
 
 
@@ -187,7 +196,9 @@ def _bound(statement: ast.AST) -> set[str]:
 def _imported(node: ast.AST) -> dict[str, list[str]]:
     """Return what the names of an import stand for: modules, or definitions of modules."""
     if isinstance(node, ast.Import):
-        return {alias.asname or alias.name.partition(".")[0]: [alias.name] for alias in node.names}
+        return {
+            alias.asname or alias.name.partition(".")[0]: [alias.name] for alias in node.names
+        }
     if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(
         (_FILES, _DEFINITIONS)
     ):

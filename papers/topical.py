@@ -108,7 +108,9 @@ def measure_features(
     split = split_of(corpus, quick, taken)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        take = _topics_of if selection == "SNMF" else partial(words_of, selection, taken.average)
+        take = (
+            _topics_of if selection == "SNMF" else partial(words_of, selection, taken.average)
+        )
         train, test = take(features, split)
     result = {}
     for name in classifiers:
@@ -138,10 +140,14 @@ def measure_machine(
     documents, labels = np.nonzero(split.train_categories)
     machine = SVC(C=cost).fit(train[documents], labels)
     decided = np.eye(split.train_categories.shape[1], dtype=bool)[machine.predict(test)]
-    return {"SVM": bootstrap_f1(split.test_categories, decided, random_state=seed).micro.times(100)}
+    return {
+        "SVM": bootstrap_f1(split.test_categories, decided, random_state=seed).micro.times(100)
+    }
 
 
-def measure_printed_topics(*, corpus: str, topics: int, quick: bool, seed: int) -> dict[str, Any]:
+def measure_printed_topics(
+    *, corpus: str, topics: int, quick: bool, seed: int
+) -> dict[str, Any]:
     """Measure micro F1 of all classifiers on topics by the printed rules from a random start.
 
     F1 is in per cent.
@@ -163,9 +169,9 @@ def measure_printed_topics(*, corpus: str, topics: int, quick: bool, seed: int) 
     for name, score in CLASSIFIERS.items():
         best = np.argmax(score(train, test, split.train_categories), axis=1)
         decided = np.eye(split.train_categories.shape[1], dtype=bool)[best]
-        result[name] = bootstrap_f1(split.test_categories, decided, random_state=seed).micro.times(
-            100
-        )
+        result[name] = bootstrap_f1(
+            split.test_categories, decided, random_state=seed
+        ).micro.times(100)
     return result
 
 
@@ -217,7 +223,9 @@ def _by_additive_regression(
 
     `printed` is the paper's own form.
     """
-    similarity = (TopicSimilarity.paper() if printed else TopicSimilarity()).fit(train, categories)
+    similarity = (TopicSimilarity.paper() if printed else TopicSimilarity()).fit(
+        train, categories
+    )
 
     def weigh(distances: Array) -> Array:
         return np.asarray(expit(similarity.log_odds_at(distances)))
@@ -225,7 +233,9 @@ def _by_additive_regression(
     return _votes(similarity.points(train), similarity.points(test), categories, weigh)
 
 
-def _votes(train: Array, test: Array, categories: Array, weigh: Callable[[Array], Array]) -> Array:
+def _votes(
+    train: Array, test: Array, categories: Array, weigh: Callable[[Array], Array]
+) -> Array:
     hits = leave_one_out(train, categories, weigh)
     k = max(hits, key=hits.__getitem__)
     votes: Array = Neighbours(train, categories, weigh).votes(test, [k])[
@@ -244,14 +254,17 @@ def leave_one_out(
     rows = np.sort(np.random.RandomState(0).permutation(len(train))[:HELD_OUT])
     votes = Neighbours(train, categories, weigh).votes(train[rows], N_NEIGHBORS, rows)
     return {
-        k: float(np.mean(categories[rows, np.argmax(found, axis=1)])) for k, found in votes.items()
+        k: float(np.mean(categories[rows, np.argmax(found, axis=1)]))
+        for k, found in votes.items()
     }
 
 
 class Neighbours:
     """Votes of the k nearest documents and of all others as near as the k-th, in any order."""
 
-    def __init__(self, points: Array, categories: Array, weigh: Callable[[Array], Array]) -> None:
+    def __init__(
+        self, points: Array, categories: Array, weigh: Callable[[Array], Array]
+    ) -> None:
         _, first, place = np.unique(points, axis=0, return_index=True, return_inverse=True)
         self.points, self.place, self.categories, self.weigh = (
             points[first],
@@ -265,7 +278,9 @@ class Neighbours:
         )
         self.sums, self.counts = equal @ categories, np.bincount(self.place)
 
-    def votes(self, points: Array, ks: Sequence[int], own: Array | None = None) -> dict[int, Array]:
+    def votes(
+        self, points: Array, ks: Sequence[int], own: Array | None = None
+    ) -> dict[int, Array]:
         """Votes by k, points x categories.
 
         `own` are the rows that the points have here, which do not vote.
@@ -278,7 +293,9 @@ class Neighbours:
             weights = self.weigh(distances)
             for k, votes in found.items():
                 reach = self._reach(distances, k + (own is not None))
-                votes[block] = np.where(distances <= reach + _ROUNDING, weights, 0.0) @ self.sums
+                votes[block] = (
+                    np.where(distances <= reach + _ROUNDING, weights, 0.0) @ self.sums
+                )
                 if own is not None:
                     itself = np.arange(len(distances)), self.place[own[block]]
                     votes[block] -= weights[itself][:, np.newaxis] * self.categories[own[block]]
@@ -289,7 +306,9 @@ class Neighbours:
         nearest = np.argpartition(distances, min(k, distances.shape[1]) - 1, axis=1)[:, :k]
         order = np.argsort(np.take_along_axis(distances, nearest, axis=1), axis=1)
         nearest = np.take_along_axis(nearest, order, axis=1)
-        last = np.argmax(np.cumsum(self.counts[nearest], axis=1) >= min(k, len(self.place)), axis=1)
+        last = np.argmax(
+            np.cumsum(self.counts[nearest], axis=1) >= min(k, len(self.place)), axis=1
+        )
         return np.take_along_axis(
             distances, np.take_along_axis(nearest, last[:, np.newaxis], axis=1), axis=1
         )
@@ -304,7 +323,9 @@ def _by_support_vectors(train: Array, test: Array, categories: Array) -> Array:
     learned = train[documents]
     gamma = 1 / (learned.shape[1] * learned.var())
     machine = SVC(C=10.0, kernel="precomputed").fit(_radial(learned, learned, gamma), labels)
-    indicator: Array = np.eye(categories.shape[1])[machine.predict(_radial(test, learned, gamma))]
+    indicator: Array = np.eye(categories.shape[1])[
+        machine.predict(_radial(test, learned, gamma))
+    ]
     return indicator
 
 

@@ -73,7 +73,10 @@ def pytest_terminal_summary(terminalreporter):
     # From the reports, since with pytest-xdist tests are skipped in other processes.
     reasons = [str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", [])]
     missing = {
-        name for reason in reasons for name in reason.partition(NOT_THERE)[2].split(", ") if name
+        name
+        for reason in reasons
+        for name in reason.partition(NOT_THERE)[2].split(", ")
+        if name
     }
     if missing:
         terminalreporter.section("corpora that were not there (set BAYESIFT_DATA)")
@@ -110,4 +113,6 @@ def postgres():
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request):
     """None for SQLite, the address of a new database for PostgreSQL."""
-    return None if request.param == "sqlite" else new_database(request.getfixturevalue("postgres"))
+    return (
+        None if request.param == "sqlite" else new_database(request.getfixturevalue("postgres"))
+    )

@@ -64,7 +64,12 @@ def postgres_server():
         pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
     folder = Path(tempfile.mkdtemp(prefix="bayesift-postgres-"))
     shutil.chown(folder, owner)
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, **options}
+    quiet = {
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+        "cwd": folder,
+        **options,
+    }
     data = folder / "data"
     initdb = [
         binaries / "initdb",

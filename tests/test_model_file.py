@@ -115,7 +115,15 @@ def test_wrong_headers_are_refused(tmp_path, change, message):
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"{", b"[]", b"null", b"[" * 100_000, b"\xff\xfe", b'{"format": "bayesift-model-file"}'],
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"[" * 100_000,
+        b"\xff\xfe",
+        b'{"format": "bayesift-model-file"}',
+    ],
 )
 def test_headers_that_are_no_headers_are_refused(tmp_path, data):
     save_model(CONTENT, tmp_path / "model")
@@ -150,7 +158,9 @@ def test_oversized_models_are_refused(tmp_path, monkeypatch):
             load_model(tmp_path / name)
 
 
-@pytest.mark.parametrize("name", ["model.zip", "model/arrays.safetensors", "model/vocabulary.txt"])
+@pytest.mark.parametrize(
+    "name", ["model.zip", "model/arrays.safetensors", "model/vocabulary.txt"]
+)
 def test_flipped_bytes_never_pass(tmp_path, name):
     save_model(CONTENT, tmp_path / name.partition("/")[0])
     whole = (tmp_path / name).read_bytes()

@@ -70,7 +70,9 @@ def test_fingerprint_tells_contents_apart(corpus):
     assert corpus.fingerprint == dataclasses.replace(corpus, name="other").fingerprint
     for change in ({"text": "rye"}, {"title": ""}, {"categories": ()}, {"split": "test"}):
         documents = (dataclasses.replace(corpus.documents[0], **change), *corpus.documents[1:])
-        assert dataclasses.replace(corpus, documents=documents).fingerprint != corpus.fingerprint
+        assert (
+            dataclasses.replace(corpus, documents=documents).fingerprint != corpus.fingerprint
+        )
     moved = dataclasses.replace(corpus, vectors=corpus.vectors * 2)
     assert moved.fingerprint != corpus.fingerprint
 

@@ -62,7 +62,9 @@ def through_json(value, arrays=None):
     return decode(code, {name: array.copy() for name, array in arrays.items()})
 
 
-plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)
+plain = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)
+)
 keys = st.integers() | st.text(max_size=4) | st.booleans() | st.floats(allow_nan=False)
 values = st.recursive(
     plain,
@@ -141,7 +143,9 @@ def test_numpy_scalars_come_back_as_numbers():
 
 
 def test_parameters_and_fitted_attributes_survive_and_callables_do_not():
-    fitted = Nested(point=Point(math.inf, table={1: [2.0]}), part=Nested(), progress=print).fit()
+    fitted = Nested(
+        point=Point(math.inf, table={1: [2.0]}), part=Nested(), progress=print
+    ).fit()
     again = Nested.from_state(*fitted.get_state())
     assert again.point == fitted.point
     assert again.progress is None

@@ -4,7 +4,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 
-from bayesift.validation import check_sample_weight, check_targets, check_terms, union_of_classes
+from bayesift.validation import (
+    check_sample_weight,
+    check_targets,
+    check_terms,
+    union_of_classes,
+)
 
 
 @pytest.mark.parametrize(
@@ -15,7 +20,11 @@ def test_terms_take_one_form(form, dtype):
     X = np.array([[0, 1, 0], [1, 0, 1]], dtype=dtype)
     rows = check_terms(None, form(X))
     assert isinstance(rows, sparse.csr_array)
-    assert (rows.dtype, rows.indices.dtype, rows.indptr.dtype) == (np.float64, np.int32, np.int32)
+    assert (rows.dtype, rows.indices.dtype, rows.indptr.dtype) == (
+        np.float64,
+        np.int32,
+        np.int32,
+    )
     assert rows.has_canonical_format
     np.testing.assert_array_equal(rows.toarray(), X)
 
@@ -71,7 +80,8 @@ def test_a_dense_column_is_labels_and_a_sparse_one_an_indicator():
 
 
 @pytest.mark.parametrize(
-    "labels", [["b", "a", "b"], [3, 1, 3], [True, False, True], np.array(["b", "a", "b"], object)]
+    "labels",
+    [["b", "a", "b"], [3, 1, 3], [True, False, True], np.array(["b", "a", "b"], object)],
 )
 def test_labels(labels):
     targets = check_targets(labels)
@@ -120,7 +130,9 @@ def test_sample_weights(weights, message):
 )
 def test_more_than_int32_can_address_is_refused(monkeypatch, X):
     monkeypatch.setattr("bayesift.validation.MAX_ENTRIES", 10)
-    with pytest.raises(ValueError, match=r"X has 1[12] rows, columns or entries, at most 10 fit"):
+    with pytest.raises(
+        ValueError, match=r"X has 1[12] rows, columns or entries, at most 10 fit"
+    ):
         check_terms(None, X)
     with pytest.raises(ValueError, match="y has"):
         check_targets(sparse.csr_array(np.ones((4, 3), dtype=int)))

@@ -77,7 +77,9 @@ def main(target: Path = TARGET) -> None:
     schemas = description["components"]["schemas"]
     parts = [interface(name, schema) for name, schema in sorted(schemas.items())]
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text("declare namespace Api {\n" + "\n".join(parts) + "\n}\n", encoding="utf-8")
+    target.write_text(
+        "declare namespace Api {\n" + "\n".join(parts) + "\n}\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -152,7 +152,9 @@ class Journal:
         if self._file is None:
             raise DataError("is open for reading only", file=self.path)
         if self._broken:
-            raise DataError("a failed write could not be removed; open it again", file=self.path)
+            raise DataError(
+                "a failed write could not be removed; open it again", file=self.path
+            )
         added = list(contents)
         if not added:
             return
@@ -241,7 +243,9 @@ class Journal:
         if self.is_old:
             return
         if found is None or not first.digest:
-            raise DataError("is damaged: not the first line of a journal", file=self.path, line=1)
+            raise DataError(
+                "is damaged: not the first line of a journal", file=self.path, line=1
+            )
         if found.pop("version", None) != VERSION:
             raise DataError(f"this bayesift reads version {VERSION}", file=self.path, line=1)
         self.header = found
@@ -294,7 +298,9 @@ class Journal:
         excess = os.fstat(self._file).st_size - self._size
         if excess:
             if not silent:
-                self.note = f"{self.path}: an incomplete last line ({excess:,} bytes) was removed"
+                self.note = (
+                    f"{self.path}: an incomplete last line ({excess:,} bytes) was removed"
+                )
             try:
                 os.truncate(self._file, self._size)
             except OSError as error:
@@ -438,7 +444,9 @@ def _lock(file: int, path: Path) -> None:
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
     except OSError as error:
         os.close(file)
-        raise DataError("another program is writing to it; close that first", file=path) from error
+        raise DataError(
+            "another program is writing to it; close that first", file=path
+        ) from error
 
 
 def _not_written(error: OSError, path: Path) -> DataError:

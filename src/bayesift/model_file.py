@@ -38,7 +38,15 @@ HEADER = "model.json"
 ARRAYS = "arrays.safetensors"
 MAX_BYTES = 8 * 1024**3
 _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2"}
-_KINDS = {**_FLOATS, "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
+_KINDS = {
+    **_FLOATS,
+    "I64": "<i8",
+    "I32": "<i4",
+    "I16": "<i2",
+    "I8": "i1",
+    "U8": "u1",
+    "BOOL": "?",
+}
 
 
 @dataclass(frozen=True)
@@ -107,14 +115,17 @@ def load_model(path: str | Path, *, mapped: bool = False) -> ModelContent:
     else:
         arrays = _mapped_arrays(data, path)
     lists = {
-        name.removesuffix(".txt"): _decode_list(data, name, path) for name, data in contents.items()
+        name.removesuffix(".txt"): _decode_list(data, name, path)
+        for name, data in contents.items()
     }
     return ModelContent(header["model"], arrays, lists)
 
 
 def _encode(content: ModelContent) -> dict[str, bytes]:
     files = {
-        ARRAYS: save_arrays({name: np.asarray(a, order="C") for name, a in content.arrays.items()})
+        ARRAYS: save_arrays(
+            {name: np.asarray(a, order="C") for name, a in content.arrays.items()}
+        )
     }
     for name, lines in content.lists.items():
         if any("\n" in line for line in lines):
@@ -127,7 +138,9 @@ def _encode(content: ModelContent) -> dict[str, bytes]:
         "files": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
     }
     return {
-        HEADER: (json.dumps(header, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode(),
+        HEADER: (
+            json.dumps(header, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        ).encode(),
         **files,
     }
 
@@ -201,7 +214,9 @@ def _reader(path: Path, *, mapped: bool) -> Callable[[str], Any]:
 def _read_part(part: Path, path: Path) -> bytes:
     try:
         if part.stat().st_size > MAX_BYTES:
-            raise DataError(f"{part.name} is larger than {MAX_BYTES:,} bytes; refused", file=path)
+            raise DataError(
+                f"{part.name} is larger than {MAX_BYTES:,} bytes; refused", file=path
+            )
         return part.read_bytes()
     except FileNotFoundError:
         raise DataError(f"not a model file: no {part.name} in it", file=path) from None

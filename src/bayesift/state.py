@@ -330,7 +330,11 @@ def _encode_array(array: Array, arrays: Arrays | None, name: str) -> Parameters:
         ]
         return {"kind": "array", "dtype": array.dtype.str, "values": plain, **shape}
     if array.dtype == np.float64 and _LARGE <= array.size <= MAX_ENTRIES // 4:
-        if array.ndim == 2 and array.shape[0] == array.shape[1] and np.array_equal(array, array.T):
+        if (
+            array.ndim == 2
+            and array.shape[0] == array.shape[1]
+            and np.array_equal(array, array.T)
+        ):
             arrays[name] = array[np.triu_indices(len(array))]
             return {"kind": "array", "form": "symmetric"}
         fill = _frequent(array)
@@ -347,7 +351,9 @@ def _encode_array(array: Array, arrays: Arrays | None, name: str) -> Parameters:
 
 def _frequent(array: Array) -> float:
     """Return the most frequent entry of a sample."""
-    values, counts = np.unique(array.ravel()[:: max(1, array.size // _LARGE)], return_counts=True)
+    values, counts = np.unique(
+        array.ravel()[:: max(1, array.size // _LARGE)], return_counts=True
+    )
     return float(values[np.argmax(counts)])
 
 
@@ -371,7 +377,8 @@ class _Decoder:
             raise DataError("the state is nested too deeply")
         if isinstance(code, list):
             return [
-                self.decode(item, _path(name, index), depth + 1) for index, item in enumerate(code)
+                self.decode(item, _path(name, index), depth + 1)
+                for index, item in enumerate(code)
             ]
         if not isinstance(code, dict):
             return code
@@ -409,7 +416,9 @@ class _Decoder:
                     f"{field!r} of a {kind} must be {_hint_name(hints[field])}, got {part!r:.40}"
                 )
         learned = {
-            field: content.pop(field) for field in getattr(cls, "FITTED", ()) if field in content
+            field: content.pop(field)
+            for field in getattr(cls, "FITTED", ())
+            if field in content
         }
         value = cls(**content)
         if learned:
@@ -447,7 +456,9 @@ class _Decoder:
         shape, fill = _shape(code), float(expect(code, "fill", float))
         size = math.prod(shape)
         indices = expect_array(self._named(_path(name, "places")), name, np.int64, (None,))
-        values = expect_array(self._named(_path(name, "values")), name, np.float64, (len(indices),))
+        values = expect_array(
+            self._named(_path(name, "values")), name, np.float64, (len(indices),)
+        )
         if np.any((indices < 0) | (indices >= size)):
             raise DataError(f"{name} has entries outside of it")
         self._allocate(size)
@@ -478,7 +489,8 @@ class _Decoder:
         )
         expect_array(data, f"{name}.data", data.dtype, (None,))
         if any(
-            part.ndim != 1 or part.dtype not in (np.int32, np.int64) for part in (indices, indptr)
+            part.ndim != 1 or part.dtype not in (np.int32, np.int64)
+            for part in (indices, indptr)
         ):
             raise DataError(f"the indices of {name} must be whole numbers")
         shape = _shape(code)
@@ -513,7 +525,9 @@ def _hints_of(cls: Any) -> dict[str, Any]:
         hints = get_type_hints(cls)
         return {field.name: hints[field.name] for field in fields(cls) if field.init}
     given = get_type_hints(cls.__init__)
-    parameters = {name: given.get(name, Any) for name in list(inspect.signature(cls).parameters)}
+    parameters = {
+        name: given.get(name, Any) for name in list(inspect.signature(cls).parameters)
+    }
     unstored = getattr(cls, "UNSTORED", ())
     own = get_type_hints(cls) if getattr(cls, "FITTED", ()) else {}
     learned = {name: own.get(name, Any) for name in getattr(cls, "FITTED", ())}

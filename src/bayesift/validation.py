@@ -13,7 +13,9 @@ from sklearn.utils.validation import validate_data
 
 from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 
-MAX_ENTRIES = 2**31 - 1  # rows, columns and stored values of one matrix: kernels take int32 indices
+MAX_ENTRIES = (
+    2**31 - 1
+)  # rows, columns and stored values of one matrix: kernels take int32 indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +91,9 @@ def check_terms(
     seen if `may_grow`.
     """
     rows = sparse.csr_array(
-        check_array(X, accept_sparse="csr", dtype=np.float64, estimator=estimator, input_name="X")
+        check_array(
+            X, accept_sparse="csr", dtype=np.float64, estimator=estimator, input_name="X"
+        )
     )
     if n_documents is not None and rows.shape[0] != n_documents:
         raise ValueError(
@@ -151,7 +155,9 @@ def check_sample_weight(
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )
     if weights.shape != (n_documents,):
-        raise ValueError(f"there must be one sample weight for each of the {n_documents} documents")
+        raise ValueError(
+            f"there must be one sample weight for each of the {n_documents} documents"
+        )
     if np.any(weights < 0):
         raise ValueError("Negative values in data passed to sample_weight")
     if some_positive and not np.any(weights):
@@ -196,7 +202,8 @@ def are_names(labels: Any) -> bool:
     """Whether labels are a vector of text, which needs no further check."""
     is_vector = isinstance(labels, np.ndarray) and labels.ndim == 1
     return is_vector and (
-        labels.dtype.kind in "US" or (labels.dtype == object and set(map(type, labels)) == {str})
+        labels.dtype.kind in "US"
+        or (labels.dtype == object and set(map(type, labels)) == {str})
     )
 
 
@@ -249,6 +256,10 @@ def _check_size(name: str, rows: sparse.csr_array) -> None:
         )
 
 
-def _as_members(indptr: IntArray, indices: IntArray, shape: tuple[int, int]) -> sparse.csr_array:
+def _as_members(
+    indptr: IntArray, indices: IntArray, shape: tuple[int, int]
+) -> sparse.csr_array:
     ones = np.ones(len(indices), dtype=np.int8)
-    return sparse.csr_array((ones, indices.astype(np.int32), indptr.astype(np.int32)), shape=shape)
+    return sparse.csr_array(
+        (ones, indices.astype(np.int32), indptr.astype(np.int32)), shape=shape
+    )

@@ -50,4 +50,8 @@ def test_a_run_changes_its_own_section_only(tmp_path, monkeypatch):
 
 def test_new_sections_come_where_they_belong_and_unknown_ones_last():
     page = report.updated("", {"b": "two", "by hand": "kept"}, ["a", "b"])
-    assert list(sections(report.updated(page, {"a": "one"}, ["a", "b"]))) == ["a", "b", "by hand"]
+    assert list(sections(report.updated(page, {"a": "one"}, ["a", "b"]))) == [
+        "a",
+        "b",
+        "by hand",
+    ]

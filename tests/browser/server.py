@@ -37,7 +37,9 @@ class Server:
         command += ["--database", self.database] if self.database else []
         with log.open("ab") as output:
             environment = {**os.environ, "PYTHONPATH": _SOURCE, "OPENBLAS_NUM_THREADS": "1"}
-            self.process = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
+            self.process = subprocess.Popen(
+                command, stdout=output, stderr=output, env=environment
+            )
         end = time.monotonic() + _PATIENCE
         while not self.is_up():
             if self.process.poll() is not None or time.monotonic() > end:

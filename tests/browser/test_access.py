@@ -17,7 +17,9 @@ LONG = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz" * 3
 def places(server):
     """Every view, with something in it: long words, a conflict, judgements, taught words."""
     server.filter(
-        "full", query=f"wheat harvest and exports {LONG[:80]}", words={"tonnes": 1, "football": -1}
+        "full",
+        query=f"wheat harvest and exports {LONG[:80]}",
+        words={"tonnes": 1, "football": -1},
     )
     server.filter("empty")
     server.ask("PATCH", "filters/empty", {"paused": True})
@@ -30,7 +32,9 @@ def places(server):
     )
     other = server.person("Other")
     for number, id_ in enumerate(ids[:5]):
-        server.ask("POST", "filters/full/judgements", {"document": id_, "relevant": number != 2})
+        server.ask(
+            "POST", "filters/full/judgements", {"document": id_, "relevant": number != 2}
+        )
     server.ask(
         "POST", "filters/full/judgements", {"document": ids[0], "relevant": False}, token=other
     )
@@ -61,7 +65,11 @@ def places(server):
 def review_places(server, other):
     """Every view of a review with decisions of two people, a conflict, a note and tags."""
     sent = server.send("uploads?name=a.ris", ris(0, 12))
-    settings = {"query": f"wheat {LONG[:80]}", "criteria": "wheat\ncorn", "reasons": ["off topic"]}
+    settings = {
+        "query": f"wheat {LONG[:80]}",
+        "criteria": "wheat\ncorn",
+        "reasons": ["off topic"],
+    }
     settings |= {"reviewers_per_record": 2, "full_texts": True}
     review_id = server.ask(
         "POST", "reviews", {"name": "full", "uploads": [sent["upload"]], "settings": settings}

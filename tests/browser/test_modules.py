@@ -33,8 +33,15 @@ def page(server: Server, browser):
 
 
 def test_files_become_documents_and_bad_lines_are_named(page):
-    lines = [{"id": 7, "title": "One", "text": "first"}, {"abstract": "second"}, {"other": 1}, [1]]
-    found = page.evaluate(DOCUMENTS, ["a.jsonl", "\n".join(map(json.dumps, lines)) + "\n\n{broken"])
+    lines = [
+        {"id": 7, "title": "One", "text": "first"},
+        {"abstract": "second"},
+        {"other": 1},
+        [1],
+    ]
+    found = page.evaluate(
+        DOCUMENTS, ["a.jsonl", "\n".join(map(json.dumps, lines)) + "\n\n{broken"]
+    )
     assert found[0] == {
         "document": {"id": "7", "title": "One", "text": "first", "source": "a.jsonl"}
     }
@@ -68,7 +75,8 @@ def test_wrapped_lines_flow_and_lists_stay(page):
     flowing = page.evaluate(CALL, ["highlight.js", "paragraphs", wrapped])
     assert flowing == [part.replace("\n", " ") for part in wrapped.split("\n\n")]
     listed = (
-        "We need:\n- wheat\n- corn\n- a very long line that tells of barley and of oats and of rye"
+        "We need:\n- wheat\n- corn\n- a very long line that tells of barley and of oats "
+        "and of rye"
     )
     assert page.evaluate(CALL, ["highlight.js", "paragraphs", listed]) == [listed]
 
@@ -80,7 +88,9 @@ def test_words_are_marked_by_their_forms_and_weights(page):
         {"word": "ball", "weight": -1.2, "forms": ["ball"]},
         {"word": "season", "weight": 0.01, "forms": ["season"]},
     ]
-    ((text, marks),) = page.evaluate(MARKED, ["Harvests of WHEAT, a ball; ballroom season.", words])
+    ((text, marks),) = page.evaluate(
+        MARKED, ["Harvests of WHEAT, a ball; ballroom season.", words]
+    )
     assert text == "Harvests of WHEAT, a ball; ballroom season."
     assert marks == [
         ["Harvests", "for level-3"],
@@ -91,7 +101,9 @@ def test_words_are_marked_by_their_forms_and_weights(page):
 
 def test_characters_of_scripts_without_spaces_share_the_weights_of_their_ngrams(page):
     weights = {"小麦": 2.0, "小": 0.5, "球": -1.0, "ไทย": 1.5, "wheat": 1.0}
-    words = [{"word": word, "weight": weight, "forms": [word]} for word, weight in weights.items()]
+    words = [
+        {"word": word, "weight": weight, "forms": [word]} for word, weight in weights.items()
+    ]
     ((text, marks),) = page.evaluate(MARKED, ["Wheat小麦和球, ภาษาไทย!", words])
     assert text == "Wheat小麦和球, ภาษาไทย!"
     assert [mark for mark, _ in marks] == ["Wheat", "小", "麦", "球", "ไ", "ท", "ย"]
@@ -109,7 +121,12 @@ def test_characters_of_scripts_without_spaces_share_the_weights_of_their_ngrams(
 def test_words_for_and_against_a_new_profile(page):
     strengths = page.evaluate(
         CALL,
-        ["views/filters/new_filter.js", "wordStrengths", "Wheat, corn;", " football,constructor"],
+        [
+            "views/filters/new_filter.js",
+            "wordStrengths",
+            "Wheat, corn;",
+            " football,constructor",
+        ],
     )
     assert strengths == {"wheat": 1, "corn": 1, "football": -1, "constructor": -1}
 

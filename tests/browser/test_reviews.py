@@ -177,7 +177,8 @@ def test_the_full_text_of_a_record_is_a_link_or_the_name_of_a_file(server, visit
         shown = link if place.startswith("https") else page.get_by_text(f"Full text: {place}")
         expect(shown).to_be_visible()
         assert (
-            server.ask("GET", f"reviews/{review}/records/{record_of(page)}")["full_text"] == place
+            server.ask("GET", f"reviews/{review}/records/{record_of(page)}")["full_text"]
+            == place
         )
     expect(link).to_have_attribute("href", place)
 
@@ -194,7 +195,9 @@ def test_a_review_is_begun_from_another_one_and_from_documents(server, visit, fi
     dialog.get_by_label("With their decisions").check()
     dialog.get_by_role("button", name="Take them").click()
     expect(page.locator(".upload")).to_contain_text("1 record (review")
-    server.ask("POST", "documents/batch", {"documents": [wheat(f"taken-{n}", n) for n in range(3)]})
+    server.ask(
+        "POST", "documents/batch", {"documents": [wheat(f"taken-{n}", n) for n in range(3)]}
+    )
     page.get_by_role("button", name="From added documents").click()
     dialog.get_by_label("Maximum number").fill("3")
     dialog.get_by_role("button", name="Take them").click()

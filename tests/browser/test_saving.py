@@ -80,7 +80,9 @@ def test_decisions_outlast_a_killed_server_in_two_browsers(killable_server, visi
         expect(page.get_by_role("alert")).to_contain_text("decisions")
         expect(page.locator(".standing")).to_contain_text("You decided: maybe (not saved yet)")
         page.keyboard.press("e")
-        expect(page.locator(".standing")).to_contain_text("You decided: excluded (not saved yet)")
+        expect(page.locator(".standing")).to_contain_text(
+            "You decided: excluded (not saved yet)"
+        )
     killable_server.start()
     for page, before in zip(pages, titles, strict=True):
         expect(page.locator("#saved")).to_have_text("✓ All saved")
@@ -216,7 +218,9 @@ def test_a_busy_server_is_given_time(server, visit):
         answers.append(route.request.post_data_json)
         if len(answers) > 1:
             return route.continue_()
-        problem = '{"title": "Too much at once", "status": 429, "detail": "the service is busy"}'
+        problem = (
+            '{"title": "Too much at once", "status": 429, "detail": "the service is busy"}'
+        )
         return route.fulfill(
             status=429,
             headers={"Retry-After": "1"},
@@ -271,7 +275,9 @@ def test_a_refused_judgement_is_shown_as_not_saved(server, visit):
     assert judged(server, "refused") == {}
 
 
-@pytest.mark.parametrize(("status", "words"), [(401, "not known"), (429, "Try again in 7 seconds")])
+@pytest.mark.parametrize(
+    ("status", "words"), [(401, "not known"), (429, "Try again in 7 seconds")]
+)
 def test_signing_in_fails_with_a_sentence(server, visit, status, words):
     page = visit(server)
     page.get_by_role("button", name="Sign out").click()

@@ -6,7 +6,8 @@ from bayesift.charts.panels import compact
 from bayesift.errors import DataError
 
 CHART = Figure(
-    "Lines", [Panel(Axis.unit("x"), Axis.unit("y"), [Line([(0.0, 0.5), (1.0, 1.0)], name="a & b")])]
+    "Lines",
+    [Panel(Axis.unit("x"), Axis.unit("y"), [Line([(0.0, 0.5), (1.0, 1.0)], name="a & b")])],
 )
 
 

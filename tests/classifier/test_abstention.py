@@ -21,12 +21,17 @@ def sentences(n_texts, topics, seed):
     labels = generator.choice(topics, n_texts)
     texts = []
     for label in labels:
-        owners = [label if own else generator.choice(topics) for own in generator.random(4) < 0.5]
+        owners = [
+            label if own else generator.choice(topics) for own in generator.random(4) < 0.5
+        ]
         common = [f"common{i}" for i in generator.zipf(1.5, 6)]
         texts.append(
             " ".join(
                 common
-                + [f"{topic}{i}" for topic, i in zip(owners, generator.zipf(1.4, 4), strict=True)]
+                + [
+                    f"{topic}{i}"
+                    for topic, i in zip(owners, generator.zipf(1.4, 4), strict=True)
+                ]
             )
         )
     return texts, labels.tolist()
@@ -105,7 +110,9 @@ def test_without_held_out_documents_the_least_sure_of_the_texts_are_left_out():
     unsure = np.equal(classifier.predict(texts, abstain=0.25), None)
     assert unsure.sum() == 10
     assert doubts.scores[unsure].min() >= doubts.scores[~unsure].max()
-    np.testing.assert_allclose(classifier.uncertainty(texts), 1 - doubts.best * (1 - doubts.unseen))
+    np.testing.assert_allclose(
+        classifier.uncertainty(texts), 1 - doubts.best * (1 - doubts.unseen)
+    )
     classifier.fit_abstention(sentences(300, ["crude", "earn"], 7)[0])
     more, _ = sentences(500, ["crude", "earn"], 8)
     assert np.mean(classifier.uncertainty(more) > 0.9) == pytest.approx(0.1, abs=0.05)
@@ -134,9 +141,9 @@ def test_models_without_probabilities_and_bad_rates_are_refused(fitted):
     with pytest.raises(ValueError, match="between 0 and 1"):
         fitted.predict(["corn"], abstain=10)
     with pytest.raises(DataError, match="at least 20"):
-        TextClassifier(model="naive-bayes").fit(["corn", "oil"], ["grain", "crude"]).fit_abstention(
-            ["corn"]
-        )
+        TextClassifier(model="naive-bayes").fit(
+            ["corn", "oil"], ["grain", "crude"]
+        ).fit_abstention(["corn"])
 
 
 def test_damaged_files_are_refused(fitted):

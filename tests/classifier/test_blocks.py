@@ -91,7 +91,9 @@ def test_a_table_without_the_columns_is_refused():
 
 
 def test_misspelt_words_are_known_by_their_characters(tmp_path):
-    classifier = TextClassifier(characters=True, embedder=None).fit(TEXTS * 2, np.tile(LABELS, 2))
+    classifier = TextClassifier(characters=True, embedder=None).fit(
+        TEXTS * 2, np.tile(LABELS, 2)
+    )
     plain = TextClassifier(model="logistic-gaussian", characters=True).fit(
         TEXTS * 2, np.tile(LABELS, 2)
     )

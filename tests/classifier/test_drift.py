@@ -43,7 +43,9 @@ def test_a_word_that_changed_sides_is_found_with_its_date():
             (slice(change.since, None), change.after),
         ):
             x, y = X[part, 0] > 0, member[part, column] > 0
-            table = np.array([[(x & y).sum(), (x & ~y).sum()], [(~x & y).sum(), (~x & ~y).sum()]])
+            table = np.array(
+                [[(x & y).sum(), (x & ~y).sum()], [(~x & y).sum(), (~x & ~y).sum()]]
+            )
             assert value == pytest.approx(
                 np.log(odds_ratio(table, kind="sample").statistic), abs=0.05
             )

@@ -71,12 +71,15 @@ def test_documents_without_a_label_are_left_out():
 
 
 @pytest.mark.parametrize(
-    ("categories", "message"), [(("sport",), "none of the labels"), ((), "no document has a label")]
+    ("categories", "message"),
+    [(("sport",), "none of the labels"), ((), "no document has a label")],
 )
 def test_a_corpus_with_nothing_to_measure_is_refused(categories, message):
     classifier = TextClassifier(model="naive-bayes").fit(TEXTS, LABELS)
     with pytest.raises(DataError, match=message):
-        evaluate(classifier, Corpus((Document("1", "text", categories=categories),), categories))
+        evaluate(
+            classifier, Corpus((Document("1", "text", categories=categories),), categories)
+        )
 
 
 @pytest.mark.parametrize("threshold", ["auto", "pcut"])

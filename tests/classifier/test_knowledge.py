@@ -45,7 +45,9 @@ def test_a_word_no_text_of_training_tells_apart_speaks_for_its_category(model):
     knowledge = TermKnowledge.from_keywords({"grain": {"maize": 3}})
     informed = TextClassifier(model=model, knowledge=knowledge).fit(texts, labels)
     column = informed.categories_.index("grain")
-    gain = informed.predict_proba(["maize"])[0, column] - plain.predict_proba(["maize"])[0, column]
+    gain = (
+        informed.predict_proba(["maize"])[0, column] - plain.predict_proba(["maize"])[0, column]
+    )
     assert gain > 0.2
 
 
@@ -82,7 +84,9 @@ def test_selection_keeps_knowledge_with_its_terms():
 @pytest.mark.parametrize("labels", [LABELS, SETS])
 @pytest.mark.parametrize("name", ["model", "model.zip"])
 def test_saved_and_loaded(tmp_path, model, labels, name):
-    classifier = TextClassifier(model=model, vectorizer=LTC, knowledge=KNOWLEDGE).fit(TEXTS, labels)
+    classifier = TextClassifier(model=model, vectorizer=LTC, knowledge=KNOWLEDGE).fit(
+        TEXTS, labels
+    )
     classifier.save(tmp_path / name)
     again = TextClassifier.load(tmp_path / name)
     np.testing.assert_array_equal(again.predict_proba(NEW), classifier.predict_proba(NEW))
@@ -121,7 +125,9 @@ def test_mutated_headers_are_refused_or_valid(tmp_path, labels):
 def test_explanations_say_how_sure():
     classifier = TextClassifier(model=SURE, vectorizer=LTC).fit(TEXTS, SETS)
     model, X = classifier.model_, classifier.vectors(["corn oil"])
-    for explained in classifier.explain("corn oil", categories=classifier.categories_).categories:
+    for explained in classifier.explain(
+        "corn oil", categories=classifier.categories_
+    ).categories:
         j = classifier.categories_.index(explained.category)
         low, high = explained.interval
         assert low <= explained.score <= high
@@ -130,7 +136,9 @@ def test_explanations_say_how_sure():
             variance = model.coef_variance_[[j], [classifier.terms().index(term.term)]].item()
             assert term.deviation == pytest.approx(abs(term.weight) * np.sqrt(variance))
     for plain in ("logistic-laplace", "naive-bayes"):
-        explained = TextClassifier(model=plain).fit(TEXTS, SETS).explain("corn oil").categories[0]
+        explained = (
+            TextClassifier(model=plain).fit(TEXTS, SETS).explain("corn oil").categories[0]
+        )
         assert (explained.integrated, explained.interval, explained.terms[0].deviation) == (
             None,
             None,
@@ -149,7 +157,9 @@ def test_an_earlier_posterior_becomes_the_prior(labels):
     varies = old.coef_variance_.toarray() > 0
     coefficients = old.coef_.toarray() if hasattr(old.coef_, "toarray") else old.coef_
     np.testing.assert_allclose(prior.mode[varies], coefficients[varies])
-    np.testing.assert_allclose(prior.variance[varies], 4.0 * old.coef_variance_.toarray()[varies])
+    np.testing.assert_allclose(
+        prior.variance[varies], 4.0 * old.coef_variance_.toarray()[varies]
+    )
     np.testing.assert_array_equal(prior.mode[~varies], 0.0)
     assert max(map(len, TermKnowledge.from_model(first, terms=1).words.values())) == 1
 

@@ -113,12 +113,15 @@ def same_form(predicted, labels):
         assert list(predicted.columns) == list(labels.columns)
     if sparse.issparse(labels):
         assert isinstance(
-            predicted, sparse.csr_array if isinstance(labels, sparse.sparray) else sparse.csr_matrix
+            predicted,
+            sparse.csr_array if isinstance(labels, sparse.sparray) else sparse.csr_matrix,
         )
         assert predicted.dtype == labels.dtype
     if isinstance(labels, np.ndarray) and not isinstance(labels[0], set):
         assert isinstance(predicted, np.ndarray)
-        assert predicted.dtype == labels.dtype or {predicted.dtype.kind, labels.dtype.kind} == {"U"}
+        assert predicted.dtype == labels.dtype or {predicted.dtype.kind, labels.dtype.kind} == {
+            "U"
+        }
     assert kinds(predicted) == kinds(labels)
     entries = (
         [entry for row in plain(labels) for entry in row]
@@ -190,9 +193,9 @@ def for_sklearn(labels):
 
 def test_grid_search_and_cross_validation(labels, classifier):
     given = for_sklearn(labels)
-    search = GridSearchCV(classifier, {"threshold": ["bayes", "auto"]}, cv=folds_for(labels)).fit(
-        TEXTS, given
-    )
+    search = GridSearchCV(
+        classifier, {"threshold": ["bayes", "auto"]}, cv=folds_for(labels)
+    ).fit(TEXTS, given)
     assert same_form(search.predict(TEXTS), given)
     assert search.score(TEXTS, given) == clone(classifier).fit(TEXTS, given).score(TEXTS, given)
     if sparse.issparse(given):  # which cross_val_score refuses
@@ -259,7 +262,9 @@ def test_texts_without_a_label_are_left_out_and_said(labels):
     with pytest.warns(DataWarning, match=r"^1 text without a label left out; multilabel=True"):
         classifier = TextClassifier().fit(TEXTS, labels, sample_weight=np.r_[np.ones(11), 99])
     complete = TextClassifier().fit(TEXTS[:-1], plain(labels)[:-1])
-    np.testing.assert_array_equal(classifier.predict_proba(TEXTS), complete.predict_proba(TEXTS))
+    np.testing.assert_array_equal(
+        classifier.predict_proba(TEXTS), complete.predict_proba(TEXTS)
+    )
     assert not classifier.multilabel_
     assert classifier.score(TEXTS, labels) == complete.score(TEXTS[:-1], plain(labels)[:-1])
     assert {type(label) for label in classifier.predict(TEXTS).tolist()} == kinds(
@@ -271,15 +276,20 @@ def test_texts_without_a_label_are_kept_on_request():
     labels = [*coded("grain", "crude")[:-1], None]
     with pytest.warns(DataWarning, match="1 text without a label kept as texts of no category"):
         classifier = TextClassifier().fit(TEXTS, labels, multilabel=True)
-    expected = TextClassifier().fit(TEXTS, [() if label is None else (label,) for label in labels])
-    np.testing.assert_array_equal(classifier.predict_proba(TEXTS), expected.predict_proba(TEXTS))
+    expected = TextClassifier().fit(
+        TEXTS, [() if label is None else (label,) for label in labels]
+    )
+    np.testing.assert_array_equal(
+        classifier.predict_proba(TEXTS), expected.predict_proba(TEXTS)
+    )
     assert classifier.predict(TEXTS) == expected.predict(TEXTS)
 
 
 def corpus_of(labels):
     named = [(label,) if isinstance(label, str) else tuple(label or ()) for label in labels]
     documents = [
-        Document(str(i), t, categories=c) for i, (t, c) in enumerate(zip(TEXTS, named, strict=True))
+        Document(str(i), t, categories=c)
+        for i, (t, c) in enumerate(zip(TEXTS, named, strict=True))
     ]
     return Corpus(tuple(documents), tuple(sorted({name for names in named for name in names})))
 

@@ -44,7 +44,9 @@ def test_round_trip_gives_identical_probabilities(tmp_path, classifier, labels, 
 
 
 @pytest.mark.parametrize("labels", [LABELS, SETS], ids=["labels", "sets"])
-@pytest.mark.parametrize("model", [name for name in LEARNERS if is_storable(make_learner(name))])
+@pytest.mark.parametrize(
+    "model", [name for name in LEARNERS if is_storable(make_learner(name))]
+)
 def test_every_learner_that_can_be_stored_comes_back(tmp_path, model, labels):
     vectorizer = TermVectorizer(weighting=LEARNERS[model].weighting)
     fitted = TextClassifier(model=model, vectorizer=vectorizer).fit(TEXTS, labels)

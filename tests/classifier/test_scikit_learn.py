@@ -44,7 +44,9 @@ def not_ours(estimator):
 
 @parametrize_with_checks(
     [
-        TextClassifier(model=SparseBayesClassifier(prior=GaussianPrior(variance=2.0), tol=1e-13)),
+        TextClassifier(
+            model=SparseBayesClassifier(prior=GaussianPrior(variance=2.0), tol=1e-13)
+        ),
         TextClassifier(model=LinearSVM(dual=False, tol=1e-12)),
     ],
     expected_failed_checks=not_ours,
@@ -64,10 +66,14 @@ def test_learners_without_probabilities_have_none(model):
         classifier.fit(TEXTS, LABELS)
     with pytest.raises(AttributeError) as caught:
         classifier.predict_proba(TEXTS)
-    assert "has no probabilities; decision_function gives its scores" in str(caught.value.__cause__)
+    assert "has no probabilities; decision_function gives its scores" in str(
+        caught.value.__cause__
+    )
     scores = classifier.decision_function(TEXTS)
     assert scores.shape == (len(TEXTS),)
-    np.testing.assert_array_equal(scores > 0, classifier.predict(TEXTS) == classifier.classes_[1])
+    np.testing.assert_array_equal(
+        scores > 0, classifier.predict(TEXTS) == classifier.classes_[1]
+    )
 
 
 def test_learners_with_probabilities_have_both():
@@ -76,7 +82,8 @@ def test_learners_with_probabilities_have_both():
     assert "predict_proba" in dir(classifier)
     assert "classes_" not in dir(classifier)
     three = [
-        "ship" if "tankers" in text else label for text, label in zip(TEXTS, LABELS, strict=True)
+        "ship" if "tankers" in text else label
+        for text, label in zip(TEXTS, LABELS, strict=True)
     ]
     classifier.fit(TEXTS, three)
     assert "classes_" in dir(classifier)
@@ -146,7 +153,9 @@ def test_a_grid_over_the_parts():
             ngram_range=best["vectorizer__ngram_range"], min_df=best["vectorizer__min_df"]
         ),
     ).fit(TEXTS, LABELS)
-    np.testing.assert_array_equal(alone.decision_function(TEXTS), search.decision_function(TEXTS))
+    np.testing.assert_array_equal(
+        alone.decision_function(TEXTS), search.decision_function(TEXTS)
+    )
     models = GridSearchCV(
         TextClassifier(), {"model": ["naive-bayes", "svm", LogisticRegression()]}, cv=3
     )
@@ -154,7 +163,8 @@ def test_a_grid_over_the_parts():
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in LEARNERS if name in ("svm", "nbsvm", "naive-bayes", "knn", "jury")]
+    "name",
+    [name for name in LEARNERS if name in ("svm", "nbsvm", "naive-bayes", "knn", "jury")],
 )
 def test_an_instance_gets_the_weighting_of_its_learner(name):
     instance = make_learner(name)
@@ -216,7 +226,9 @@ def test_weights_of_classes():
         TEXTS, LABELS, sample_weight=[balance[label] for label in LABELS]
     )
     np.testing.assert_array_equal(counted.predict_proba(TEXTS), weighed.predict_proba(TEXTS))
-    numbers = TextClassifier(model="svm", class_weight={2: 1.0, 10: 3.0}).fit(TEXTS, SINGLE["int"])
+    numbers = TextClassifier(model="svm", class_weight={2: 1.0, 10: 3.0}).fit(
+        TEXTS, SINGLE["int"]
+    )
     assert numbers.model_.class_weight == {2: 1.0, 10: 3.0}
     TextClassifier(model="svm", class_weight="balanced").fit(TEXTS, INDICATOR)
     with pytest.raises(DataError, match="class_weight names 'rye', which no text has"):
@@ -225,7 +237,12 @@ def test_weights_of_classes():
         TextClassifier(model="online-perceptron", class_weight="balanced").fit(TEXTS, LABELS)
 
 
-FORMS = {"str": LABELS, "int": SINGLE["int"], "lists": sets(list, NAMES), "indicator": INDICATOR}
+FORMS = {
+    "str": LABELS,
+    "int": SINGLE["int"],
+    "lists": sets(list, NAMES),
+    "indicator": INDICATOR,
+}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -240,7 +257,9 @@ def test_batches_with_new_words(model, form, tmp_path):
         again.partial_fit(pd.Series(TEXTS[5:]), labels[5:])
         assert len(again.terms()) > n_terms
         assert again.score(TEXTS, labels) > 0.7
-        np.testing.assert_array_equal(again.predict_proba(TEXTS), classifier.predict_proba(TEXTS))
+        np.testing.assert_array_equal(
+            again.predict_proba(TEXTS), classifier.predict_proba(TEXTS)
+        )
     if model == "naive-bayes":  # exact
         whole = TextClassifier(model=model, vectorizer=TermVectorizer(weighting="binary")).fit(
             TEXTS, labels
@@ -254,7 +273,9 @@ def test_batches_with_new_words(model, form, tmp_path):
 def test_labels_that_come_later():
     classifier = TextClassifier(model="naive-bayes").partial_fit(TEXTS[:2], [1, 1])
     assert classifier.classes_.tolist() == [1]
-    classifier.partial_fit(TEXTS[2:4], [3, 3]).partial_fit(TEXTS[4:6], [2, 3], sample_weight=[1, 2])
+    classifier.partial_fit(TEXTS[2:4], [3, 3]).partial_fit(
+        TEXTS[4:6], [2, 3], sample_weight=[1, 2]
+    )
     assert classifier.classes_.tolist() == [1, 2, 3]
     assert classifier.predict(TEXTS[:1]).tolist() == [1]
     lists = TextClassifier(model="online-perceptron").partial_fit(TEXTS[:2], [["b"], ["c"]])
@@ -284,8 +305,12 @@ def test_what_cannot_be_learned_in_batches():
         TextClassifier(model="naive-bayes", vectorizer=TermVectorizer(min_df=2)).partial_fit(
             TEXTS, LABELS
         )
-    with pytest.raises(DataError, match="OnlinePerceptron takes no sample_weight in partial_fit"):
-        TextClassifier(model="online-perceptron").partial_fit(TEXTS, LABELS, sample_weight=WEIGHTS)
+    with pytest.raises(
+        DataError, match="OnlinePerceptron takes no sample_weight in partial_fit"
+    ):
+        TextClassifier(model="online-perceptron").partial_fit(
+            TEXTS, LABELS, sample_weight=WEIGHTS
+        )
     fitted = TextClassifier(model="naive-bayes", threshold="max-f1").fit(TEXTS, LABELS)
     with pytest.raises(DataError, match="cannot fit a MaxF1 rule"):
         fitted.partial_fit(TEXTS, LABELS)
@@ -321,7 +346,9 @@ def test_in_pipelines_and_ensembles():
     assert pipeline.predict(TEXTS).tolist() == LABELS
     assert pipeline.classes_.tolist() == ["crude", "grain"]
     voting = VotingClassifier(
-        [("bayes", TextClassifier()), ("prior", DummyClassifier())], voting="soft", weights=[9, 1]
+        [("bayes", TextClassifier()), ("prior", DummyClassifier())],
+        voting="soft",
+        weights=[9, 1],
     )
     assert voting.fit(np.array(TEXTS), LABELS).predict(np.array(TEXTS)).tolist() == LABELS
 

@@ -60,7 +60,9 @@ def test_however_a_stream_is_cut_the_answers_are_the_same(several):
     waiting = [
         StreamItem(item.id, item.text) if i % 7 == 3 else item for i, item in enumerate(stream)
     ]
-    late = [StreamItem(item.id, None, item.labels) for i, item in enumerate(stream) if i % 14 == 3]
+    late = [
+        StreamItem(item.id, None, item.labels) for i, item in enumerate(stream) if i % 14 == 3
+    ]
     mixed = [*waiting[:60], *late[:2], *waiting[60:], *late[2:]]
     whole, cut = StreamLearner(), StreamLearner()
     answers = in_batches(whole, mixed, 1000)
@@ -81,7 +83,10 @@ def test_answers_come_before_labels():
         seen.add(item.labels)
     assert (
         np.mean(
-            [a.categories == (i.labels,) for a, i in zip(answers[30:], stream[30:], strict=True)]
+            [
+                a.categories == (i.labels,)
+                for a, i in zip(answers[30:], stream[30:], strict=True)
+            ]
         )
         > 0.8
     )
@@ -115,7 +120,9 @@ def test_unlabelled_documents_wait_up_to_a_bound():
 def test_labels_keep_their_form():
     learner = StreamLearner()
     learner.learn(items()[:2])
-    with pytest.raises(DataError, match="document x: labels were single before, and now are lists"):
+    with pytest.raises(
+        DataError, match="document x: labels were single before, and now are lists"
+    ):
         learner.learn([StreamItem("x", "oil", ("crude",))])
 
 
@@ -162,7 +169,9 @@ def test_old_journals_are_read_and_upgraded(tmp_path, n_lines):
         assert resumed.n_lines == n_lines
         folder.close()
     whole = StreamLearner()
-    assert whole.learn(read_items(lines))[n_lines:] == resumed.learn(read_items(lines[n_lines:]))
+    assert whole.learn(read_items(lines))[n_lines:] == resumed.learn(
+        read_items(lines[n_lines:])
+    )
     with Journal(tmp_path / JOURNAL) as journal:
         assert not journal.is_old
 
@@ -229,7 +238,9 @@ def test_bad_lines_say_what_is_wrong(line, message):
 
 def test_lines_are_read():
     line = {"id": 4, "text": "oil", "label": ["crude", 7]}
-    assert list(read_items([json.dumps(line).encode()])) == [StreamItem("4", "oil", ("crude", "7"))]
+    assert list(read_items([json.dumps(line).encode()])) == [
+        StreamItem("4", "oil", ("crude", "7"))
+    ]
     assert list(read_items([b'{"text": "oil"}'], first=3)) == [StreamItem("3", "oil")]
 
 

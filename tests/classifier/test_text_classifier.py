@@ -31,7 +31,8 @@ def test_labels_agree_with_scikit_learn():
         classifier.predict_proba(NEW), expected.predict_proba(counts.transform(NEW)), atol=1e-12
     )
     assert (
-        classifier.predict(NEW[:3]).tolist() == expected.predict(counts.transform(NEW[:3])).tolist()
+        classifier.predict(NEW[:3]).tolist()
+        == expected.predict(counts.transform(NEW[:3])).tolist()
     )
 
 
@@ -44,7 +45,9 @@ def test_predictions_come_in_the_form_labels_were_given():
     np.testing.assert_array_equal(sets.predict_proba(NEW), rare.predict_proba(NEW))
     assert rare.categories_ == ("0", "1", "2")
     decided = dense.predict(NEW)
-    assert [tuple(np.array(dense.categories_)[row == 1]) for row in decided] == sets.predict(NEW)
+    assert [tuple(np.array(dense.categories_)[row == 1]) for row in decided] == sets.predict(
+        NEW
+    )
 
 
 def test_decisions_agree_with_predictions():
@@ -53,11 +56,15 @@ def test_decisions_agree_with_predictions():
         TextClassifier(threshold="max-f1").fit(TEXTS, SETS),
     )
     decisions, scores = single.decide(NEW)
-    assert [single.categories_[j] for j in decisions.argmax(axis=1)] == single.predict(NEW).tolist()
+    assert [single.categories_[j] for j in decisions.argmax(axis=1)] == single.predict(
+        NEW
+    ).tolist()
     assert (decisions.sum(axis=1) == 1).all()
     np.testing.assert_array_equal(scores, single.predict_proba(NEW))
     decisions, _ = several.decide(NEW)
-    assert [tuple(np.array(several.categories_)[row]) for row in decisions] == several.predict(NEW)
+    assert [tuple(np.array(several.categories_)[row]) for row in decisions] == several.predict(
+        NEW
+    )
 
 
 def test_three_classes_decide_by_the_largest_probability():
@@ -137,7 +144,11 @@ def corpus_of(texts, sets, **options):
 def test_corpus_in_measures_out():
     corpus = corpus_of(TEXTS, SETS, name="news")
     classifier = TextClassifier().fit_corpus(corpus)
-    assert classifier.corpus_ == {"name": "news", "documents": 6, "fingerprint": corpus.fingerprint}
+    assert classifier.corpus_ == {
+        "name": "news",
+        "documents": 6,
+        "fingerprint": corpus.fingerprint,
+    }
     evaluation = evaluate(classifier, corpus)
     np.testing.assert_array_equal(evaluation.truth.toarray(), corpus.indicator.toarray())
     assert evaluation.measures.n_documents == 6
@@ -282,4 +293,6 @@ def test_chunks_teach_naive_bayes_what_the_whole_corpus_does(multilabel):
             parts.partial_fit_corpus(Corpus(chunk, held), multilabel=multilabel)
     assert parts.categories_ == whole.categories_
     texts = [document.text for document in documents]
-    np.testing.assert_allclose(parts.predict_proba(texts), whole.predict_proba(texts), rtol=1e-12)
+    np.testing.assert_allclose(
+        parts.predict_proba(texts), whole.predict_proba(texts), rtol=1e-12
+    )

@@ -14,7 +14,8 @@ BODIES = ["corn and wheat", "crude prices", "wheat harvest", "tankers"]
 JOINED = [f"{title}\n{body}" for title, body in zip(TITLES, BODIES, strict=True)]
 LABELS = ["grain", "crude", "grain", "crude"]
 RECORDS = [
-    {"id": i, "title": t, "text": b} for i, (t, b) in enumerate(zip(TITLES, BODIES, strict=True))
+    {"id": i, "title": t, "text": b}
+    for i, (t, b) in enumerate(zip(TITLES, BODIES, strict=True))
 ]
 DOCUMENTS = tuple(
     Document(str(i), b, title=t) for i, (t, b) in enumerate(zip(TITLES, BODIES, strict=True))
@@ -61,7 +62,9 @@ def given(form):
 def test_one_text_per_row(name):
     texts = read_texts(given(ONE[name]))
     assert not texts.are_vectors
-    values = texts.values.to_pylist() if hasattr(texts.values, "to_pylist") else list(texts.values)
+    values = (
+        texts.values.to_pylist() if hasattr(texts.values, "to_pylist") else list(texts.values)
+    )
     assert values == BODIES
     expected = TextClassifier().fit(BODIES, LABELS)
     classifier = TextClassifier().fit(given(ONE[name]), LABELS)
@@ -107,10 +110,14 @@ def test_the_columns_of_training_are_those_of_prediction(tmp_path):
     classifier.save(tmp_path / "model")
     for model in (classifier, TextClassifier.load(tmp_path / "model")):
         wider = frame.assign(note="corn", text=frame["text"])
-        np.testing.assert_array_equal(model.predict_proba(wider), classifier.predict_proba(frame))
+        np.testing.assert_array_equal(
+            model.predict_proba(wider), classifier.predict_proba(frame)
+        )
         with pytest.raises(DataError, match=r"no column 'title'; there are: text"):
             model.predict(frame[["text"]])
-        assert model.explain({"title": "Grain", "text": "corn"}).categories[0].category == "grain"
+        assert (
+            model.explain({"title": "Grain", "text": "corn"}).categories[0].category == "grain"
+        )
 
 
 def test_missing_parts_are_nothing_but_a_row_needs_one():
@@ -122,8 +129,13 @@ def test_missing_parts_are_nothing_but_a_row_needs_one():
 
 
 def test_no_texts_have_no_labels():
-    assert TextClassifier(model="naive-bayes").fit(BODIES, [1, 2, 1, 2]).predict([]).tolist() == []
-    assert TextClassifier(model="naive-bayes").fit(BODIES, [["a"], [], ["a"], []]).predict([]) == []
+    assert (
+        TextClassifier(model="naive-bayes").fit(BODIES, [1, 2, 1, 2]).predict([]).tolist() == []
+    )
+    assert (
+        TextClassifier(model="naive-bayes").fit(BODIES, [["a"], [], ["a"], []]).predict([])
+        == []
+    )
     assert TextClassifier(model="naive-bayes").fit(BODIES, pd.get_dummies(LABELS)).predict(
         []
     ).shape == (0, 2)
@@ -133,7 +145,9 @@ def test_numbers_are_vectors():
     X = TermVectorizer().fit_transform(BODIES)
     expected = TextClassifier().fit(X, LABELS).predict_proba(X)
     for form in (X.toarray(), pd.DataFrame(X.toarray()), sparse.csr_matrix(X)):
-        np.testing.assert_allclose(TextClassifier().fit(form, LABELS).predict_proba(form), expected)
+        np.testing.assert_allclose(
+            TextClassifier().fit(form, LABELS).predict_proba(form), expected
+        )
 
 
 def test_a_table_must_not_give_the_labels_away():

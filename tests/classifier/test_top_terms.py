@@ -42,7 +42,9 @@ OWN_WORDS = {
 # document.
 SILENT = {"knn", "topics-similarity", "topics-svm", "online-stack"}
 SILENT |= {
-    f"{machine}{kernel}" for machine in ("online-gp", "svm") for kernel in ("-polynomial", "-rbf")
+    f"{machine}{kernel}"
+    for machine in ("online-gp", "svm")
+    for kernel in ("-polynomial", "-rbf")
 }
 SILENT |= {"online-gp"}
 TELLING = [name for name in LEARNERS if name not in SILENT]
@@ -80,7 +82,9 @@ def test_every_learner_tells_its_words_of_several_categories(model):
 )
 def test_linear_models_show_coefficients(model, labels):
     found = first_words(
-        TextClassifier(model=model, vectorizer=TermVectorizer(weighting="tf")).fit(TEXTS, labels)
+        TextClassifier(model=model, vectorizer=TermVectorizer(weighting="tf")).fit(
+            TEXTS, labels
+        )
     )
     assert (found["crude"], found["grain"]) == ("oil", "corn")
 
@@ -111,7 +115,9 @@ def test_neither_the_rarest_nor_the_commonest_words_win():
 def test_impossible_words_have_finite_weights():
     classifier = TextClassifier(model="naive-bayes-maximum-likelihood").fit(TEXTS, SETS)
     assert all(
-        np.isfinite(word.weight) for category in classifier.top_terms() for word in category.words
+        np.isfinite(word.weight)
+        for category in classifier.top_terms()
+        for word in category.words
     )
 
 

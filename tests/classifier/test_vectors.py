@@ -50,11 +50,15 @@ def test_without_vectors_the_model_is_that_of_words_alone():
     plain = TextClassifier(embedder=None).fit(TEXTS, LABELS)
     assert with_noise.terms() == plain.terms()
     if with_noise.embedder_ is None:
-        np.testing.assert_array_equal(with_noise.predict_proba(TEXTS), plain.predict_proba(TEXTS))
+        np.testing.assert_array_equal(
+            with_noise.predict_proba(TEXTS), plain.predict_proba(TEXTS)
+        )
 
 
 @pytest.mark.parametrize(
-    "labels", [LABELS, [["grain"], ["crude", "trade"], [], ["trade"]] * 6], ids=["one", "several"]
+    "labels",
+    [LABELS, [["grain"], ["crude", "trade"], [], ["trade"]] * 6],
+    ids=["one", "several"],
 )
 def test_contributions_and_prior_add_up_to_the_log_odds(labels):
     classifier = TextClassifier(embedder=TextEmbedder(VECTORS)).fit(TEXTS, labels)
@@ -84,7 +88,9 @@ def test_the_meaning_of_an_unseen_word_is_explained_by_known_ones(classifier, ca
 def test_a_saved_model_needs_its_vectors_or_holds_them(classifier, name, tmp_path):
     classifier.save(tmp_path / name)
     with pytest.raises(DataError, match="fitted with other vectors"):
-        TextClassifier.load(tmp_path / name, vectors=WordVectors.of(["corn"], [[1.0, 2.0, 3.0]]))
+        TextClassifier.load(
+            tmp_path / name, vectors=WordVectors.of(["corn"], [[1.0, 2.0, 3.0]])
+        )
     again = TextClassifier.load(tmp_path / name, vectors=VECTORS)
     np.testing.assert_array_equal(again.predict_proba(NEW), classifier.predict_proba(NEW))
     classifier.save(tmp_path / f"bundled-{name}", bundle_vectors=True)

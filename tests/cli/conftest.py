@@ -53,7 +53,9 @@ def corpus(tmp_path_factory):
     with path.open("w", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(["body", "desk"])
-        writer.writerows([[text, "grain"] for text in GRAIN] + [[text, "crude"] for text in CRUDE])
+        writer.writerows(
+            [[text, "grain"] for text in GRAIN] + [[text, "crude"] for text in CRUDE]
+        )
     return path
 
 
@@ -98,7 +100,13 @@ def model_with_knowledge(topics, tmp_path_factory):
     """A linear model with knowledge of words and its posterior."""
     folder = tmp_path_factory.mktemp("knowledge")
     (folder / "words.yaml").write_text(WORDS)
-    options = ("--model", "logistic-laplace", "--knowledge", folder / "words.yaml", "--posterior")
+    options = (
+        "--model",
+        "logistic-laplace",
+        "--knowledge",
+        folder / "words.yaml",
+        "--posterior",
+    )
     _, err = fit(topics, "-o", folder / "model.zip", *options)
     assert "knowledge: 3 words used, 1 not in the vocabulary: maise (grain)" in err
     return folder / "model.zip"

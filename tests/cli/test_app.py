@@ -15,7 +15,9 @@ def test_version(capsys):
     assert run(capsys, "--version") == (0, f"bayesift {bayesift.__version__}\n", "")
 
 
-@pytest.mark.parametrize("arguments", [["nonsense"], ["demo", "--nonsense"], ["datasets", "show"]])
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["demo", "--nonsense"], ["datasets", "show"]]
+)
 def test_bad_use_is_one_line_and_code_2(capsys, arguments):
     code, out, err = run(capsys, *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)

@@ -44,7 +44,9 @@ def test_a_clean_corpus(run, write):
         f"the {'wheat' if k % 2 else 'oil'} price {k},{'grain' if k % 2 else 'crude'}\n"
         for k in range(60)
     )
-    assert run("check", write("a.csv", f"text,label\n{rows}"))[1].endswith("no problems found\n")
+    assert run("check", write("a.csv", f"text,label\n{rows}"))[1].endswith(
+        "no problems found\n"
+    )
 
 
 @pytest.mark.parametrize("content", ["", "wheat\n"])
@@ -62,7 +64,9 @@ def test_fit_says_the_important_findings(run, write, tmp_path):
     assert len(err.splitlines()) == 3
     assert (
         "HTML"
-        not in run("fit", path, "-o", tmp_path / "m", "--model", "naive-bayes", "--strip-html")[2]
+        not in run("fit", path, "-o", tmp_path / "m", "--model", "naive-bayes", "--strip-html")[
+            2
+        ]
     )
     assert run("fit", path, "-o", tmp_path / "m", "--model", "naive-bayes", "-q")[2] == ""
 
@@ -77,7 +81,8 @@ def test_records_of_a_review_are_for_the_command_that_screens_them(run, write):
     assert code == 0
     assert findings["records"]["message"] == "bibliographic records (ris)"
     assert all(
-        "bayesift screen refs.ris" in findings[name]["cure"] for name in ("records", "no-labels")
+        "bayesift screen refs.ris" in findings[name]["cure"]
+        for name in ("records", "no-labels")
     )
     code, _, err = run("fit", path)
     assert code == 1

@@ -166,7 +166,8 @@ def test_compare_the_default_models(run, corpus):
 
 def test_unknown_labels_are_said(run, model, write):
     held_out = write(
-        "held-out.csv", "body,desk\ncorn and wheat,grain\ncrude oil,oil\nbarrels,oil\noats,cereal\n"
+        "held-out.csv",
+        "body,desk\ncorn and wheat,grain\ncrude oil,oil\nbarrels,oil\noats,cereal\n",
     )
     arguments = ("evaluate", model, held_out, "--text", "body", "--label", "desk")
     code, out, err = run(*arguments)
@@ -178,7 +179,10 @@ def test_unknown_labels_are_said(run, model, write):
     assert err == said
     assert "accuracy 0.2500" in out
     found = json.loads(run(*arguments, "--json")[1])
-    assert (found["unknown_labels"], found["n_unknown_documents"]) == ({"oil": 2, "cereal": 1}, 3)
+    assert (found["unknown_labels"], found["n_unknown_documents"]) == (
+        {"oil": 2, "cereal": 1},
+        3,
+    )
     report = held_out.with_name("report.html")
     run(*arguments, "--report", report)
     assert "3 of 4 documents have labels the model does not know" in report.read_text()
@@ -214,10 +218,14 @@ def test_explain_and_inspect(run, model, monkeypatch):
 
 def test_models_of_files_of_the_same_name_are_told_apart(run, write, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rows = [{"text": f"{word} {k}", "label": word} for k in range(6) for word in ("corn", "oil")]
+    rows = [
+        {"text": f"{word} {k}", "label": word} for k in range(6) for word in ("corn", "oil")
+    ]
     files = [
         write("q.jsonl", "".join(json.dumps(row) + "\n" for row in rows)),
-        write("q.csv", "text,label\n" + "".join(f"{row['text']},{row['label']}\n" for row in rows)),
+        write(
+            "q.csv", "text,label\n" + "".join(f"{row['text']},{row['label']}\n" for row in rows)
+        ),
     ]
     for path in files:
         assert run("fit", path, "--model", "naive-bayes")[0] == 0
@@ -257,7 +265,9 @@ def test_fit_names_the_model_after_the_file_and_says_what_comes_next(
 
 
 def test_quiet_prints_nothing(run, corpus, tmp_path):
-    assert run("fit", corpus, "-o", tmp_path / "m", "--text", "body", "--label", "desk", "-q") == (
+    assert run(
+        "fit", corpus, "-o", tmp_path / "m", "--text", "body", "--label", "desk", "-q"
+    ) == (
         0,
         "",
         "",
@@ -267,7 +277,11 @@ def test_quiet_prints_nothing(run, corpus, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["fit", "{corpus}", "-o", "{out}", "--model", "oracle"], 2, "no 'oracle'; there are: "),
+        (
+            ["fit", "{corpus}", "-o", "{out}", "--model", "oracle"],
+            2,
+            "no 'oracle'; there are: ",
+        ),
         (
             ["fit", "{corpus}", "-o", "{out}", "--model", "complement-naive-bayes"],
             2,
@@ -350,7 +364,9 @@ def test_mistakes_get_one_line(run, model, corpus, write, tmp_path, arguments, c
         "model": model,
         "nothing": tmp_path / "nothing",
     }
-    places["unlabelled"] = write("unlabelled.csv", "body,desk\nwheat and corn,\nbarrels of oil,\n")
+    places["unlabelled"] = write(
+        "unlabelled.csv", "body,desk\nwheat and corn,\nbarrels of oil,\n"
+    )
     places["strange"] = write("strange.csv", "body,desk\ncorn,a\noil,b\n")
     places["table"] = write("table.csv", "text\ncorn\n")
     places["archive"] = write("texts.zip", b"PK")
@@ -388,7 +404,8 @@ def test_rows_without_a_label_are_left_out_and_said_once(run, write, tmp_path):
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
 def test_a_table_on_standard_input(run, model, monkeypatch, tmp_path, command, encoding):
     content = (
-        "Desk;Body\ngrain;wheat, corn, é\ncrude;crude oil\ngrain;barley, wheat\ncrude;oil wells\n"
+        "Desk;Body\ngrain;wheat, corn, é\ncrude;crude oil\ngrain;barley, wheat\ncrude;oil "
+        "wells\n"
     )
     monkeypatch.setattr("sys.stdin", Stdin(content.encode(encoding)))
     given = {
@@ -423,7 +440,9 @@ def test_fit_out_of_core(run, corpus, topics, tmp_path, monkeypatch):
     assert code == 0, err
     assert "naive-bayes, learned from 12 documents in 2 categories" in out
     assert TextClassifier.load(place).predict(["corn", "oil"]).tolist() == ["grain", "crude"]
-    code, _, err = run("fit", topics, "--out-of-core", "--model", "online-perceptron", "-o", place)
+    code, _, err = run(
+        "fit", topics, "--out-of-core", "--model", "online-perceptron", "-o", place
+    )
     assert (code, "several labels" in err) == (1, True)
     code, out, err = run("fit", topics, "--multilabel", "--out-of-core", "-o", place)
     assert "18 documents" in out

@@ -50,7 +50,12 @@ def test_show_json_is_one_object(run, write):
 def test_show_tables(run, write):
     rows = "".join(f"{'[red]' * i},news\n" for i in range(1, 4))
     result = run(
-        "show", write("[b]a.csv", f"words,desk[1]\n{rows}"), "--text", "words", "--label", "desk[1]"
+        "show",
+        write("[b]a.csv", f"words,desk[1]\n{rows}"),
+        "--text",
+        "words",
+        "--label",
+        "desk[1]",
     )
     assert result.code == 0
     assert "[b]a.csv: 3 documents, 1 category" in result.out

@@ -32,7 +32,9 @@ def test_bars_go_left_against_and_right_for():
     assert all(line[axis] == "│" for line in lines[1:6])
     assert "against" in lines[1][:axis]
     assert "for" in lines[1][axis:]
-    by_term = {line.split("│")[0].split("▐")[0].split("█")[0].strip(): line for line in lines[2:6]}
+    by_term = {
+        line.split("│")[0].split("▐")[0].split("█")[0].strip(): line for line in lines[2:6]
+    }
     left, right = by_term["wheat"].split("│")
     assert (left.count("█"), right.count("█")) == (0, 16)
     left, right = by_term["oil"].split("│")
@@ -60,7 +62,9 @@ def test_long_terms_and_infinite_contributions_keep_the_line():
     assert "-inf" in out
 
 
-@pytest.mark.parametrize(("terminal", "no_color"), [(False, False), (True, True), (True, False)])
+@pytest.mark.parametrize(
+    ("terminal", "no_color"), [(False, False), (True, True), (True, False)]
+)
 def test_colours_are_for_terminals_that_want_them(monkeypatch, terminal, no_color):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("COLORTERM", raising=False)

@@ -81,6 +81,8 @@ def test_mistakes_get_one_line(run, topics, write, tmp_path, content, learner, c
     [("naive-bayes", "does not take it"), ("probit-jeffreys", "needs a log-concave prior")],
 )
 def test_only_models_with_a_posterior_keep_one(run, topics, tmp_path, learner, message):
-    found, out, err = run("fit", topics, "-o", tmp_path / "m", "--model", learner, "--posterior")
+    found, out, err = run(
+        "fit", topics, "-o", tmp_path / "m", "--model", learner, "--posterior"
+    )
     assert (found, out, err.count("\n")) == (2, "", 1), err
     assert message in err

@@ -50,9 +50,9 @@ def test_a_file_is_answered_and_learned(mails, tmp_path, capsys):
     assert set(answers[-1]) == {"id", "categories", "scores", "loss", "reasons"}
     assert "mean loss" in printed.err
     assert "90 documents learned, 3 categories" in printed.err
-    assert TextClassifier.load(tmp_path / "model.zip").predict(["wheat corn crop"]).tolist() == [
-        "grain"
-    ]
+    assert TextClassifier.load(tmp_path / "model.zip").predict(
+        ["wheat corn crop"]
+    ).tolist() == ["grain"]
 
 
 def test_the_rows_of_a_table_are_lines(mails, tmp_path, capsys):

@@ -55,7 +55,8 @@ def test_an_interrupt_is_one_line_and_leaves_nothing_half_done(corpus, tmp_path,
     arguments = FIT if moment < 2 else COMPARE
     # A runner in the background hands down that interrupts are ignored.
     first = (
-        "import signal; signal.signal(2, signal.default_int_handler); print('ready', flush=True)"
+        "import signal; signal.signal(2, signal.default_int_handler); print('ready', "
+        "flush=True)"
     )
     with start(arguments, {"corpus": corpus, "folder": tmp_path}, first) as process:
         assert process.stdout.readline() == b"ready\n"
@@ -118,7 +119,9 @@ def test_warnings_are_one_line(write, tmp_path):
     assert err.startswith(b"bayesift: 2 texts without a label left out")
 
 
-@pytest.mark.parametrize("arguments", [("models",), ("--help",), ("classify", "{model}", "{many}")])
+@pytest.mark.parametrize(
+    "arguments", [("models",), ("--help",), ("classify", "{model}", "{many}")]
+)
 def test_a_reader_that_goes_away_is_no_error(model, tmp_path, arguments):
     many = tmp_path / "many.jsonl"
     many.write_text('{"text": "corn and oil"}\n' * 20_000)

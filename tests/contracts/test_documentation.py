@@ -125,7 +125,9 @@ def public_packages():
         if name.split(".")[1] not in ("cli", "service", "kernels", "reproduce")
     ]
     return [
-        name for name in ["bayesift", *names] if hasattr(importlib.import_module(name), "__all__")
+        name
+        for name in ["bayesift", *names]
+        if hasattr(importlib.import_module(name), "__all__")
     ]
 
 
@@ -138,7 +140,9 @@ def test_every_public_name_is_in_the_reference():
     for package in public_packages():
         names = importlib.import_module(package).__all__
         missing = [
-            name for name in names if package not in shown and not is_shown(package, name, shown)
+            name
+            for name in names
+            if package not in shown and not is_shown(package, name, shown)
         ]
         assert not missing, f"{package}: {', '.join(missing)} are not in docs/reference"
 
@@ -154,7 +158,9 @@ def is_shown(package, name, shown):
 
 def test_the_page_of_commands_is_current():
     program = runpy.run_path(str(REFERENCE / "commands.py"))
-    assert (REFERENCE / "commands.md").read_text() == program["commands_page"](), "run make docs"
+    assert (REFERENCE / "commands.md").read_text() == program["commands_page"](), (
+        "run make docs"
+    )
 
 
 def test_every_corpus_is_documented():

@@ -24,7 +24,9 @@ def test_missing_corpora_say_what_to_do(tmp_path, name):
     assert not CATALOGUE[name].is_present(tmp_path)
     with pytest.raises(CorpusNotFoundError, match="put it there") as caught:
         load(name, data_dir=tmp_path)
-    fetched = f"fetch {name.removesuffix('-labelled')}"  # a part of a corpus comes with the whole
+    fetched = (
+        f"fetch {name.removesuffix('-labelled')}"  # a part of a corpus comes with the whole
+    )
     assert (fetched in str(caught.value)) == bool(CATALOGUE[name].files)
 
 

@@ -48,13 +48,19 @@ def changed(pairs, places, text=None, label=None):
 THIRD = range(0, 60, 6)
 CLEAN = rows()
 GERMAN = [
-    (f"der Preis ist zu hoch und die Ware {k} kam nicht mit", "ab"[k % 2] * 3) for k in range(60)
+    (f"der Preis ist zu hoch und die Ware {k} kam nicht mit", "ab"[k % 2] * 3)
+    for k in range(60)
 ]
 CHINESE = [(f"今天天气很好我们一起去公园散步{k}", "ab"[k % 2] * 3) for k in range(60)]
 LEAK = [(f"the text {k} [{c}] of many", c) for k, c in enumerate(("red", "blue", "green") * 20)]
 SPLIT = [(*pair, "test" if k % 5 == 4 else "train") for k, pair in enumerate(CLEAN)]
 MESSY = {
-    "semicolons": ("a.csv", table(CLEAN, "text;label", ";"), "guessed-delimiter", "--delimiter"),
+    "semicolons": (
+        "a.csv",
+        table(CLEAN, "text;label", ";"),
+        "guessed-delimiter",
+        "--delimiter",
+    ),
     "western": (
         "a.csv",
         table([("café " + t, c) for t, c in CLEAN]).encode("cp1252"),
@@ -85,7 +91,9 @@ MESSY = {
     ),
     "joined by comma": (
         "a.tsv",
-        table(changed(CLEAN, range(0, 60, 6), label=lambda c: "ship, crude"), "text\tlabel", "\t"),
+        table(
+            changed(CLEAN, range(0, 60, 6), label=lambda c: "ship, crude"), "text\tlabel", "\t"
+        ),
         "joined-labels",
         "','",
     ),
@@ -101,7 +109,12 @@ MESSY = {
         "duplicates",
         "keep one",
     ),
-    "two labels": ("a.csv", table([*CLEAN, (CLEAN[0][0], "ship")]), "contradictions", "one label"),
+    "two labels": (
+        "a.csv",
+        table([*CLEAN, (CLEAN[0][0], "ship")]),
+        "contradictions",
+        "one label",
+    ),
     "across a split": (
         "a.csv",
         table([*SPLIT, (*CLEAN[0], "test")], "text,label,split"),
@@ -167,7 +180,12 @@ MESSY = {
         "--skip-bad",
     ),
     "ragged rows": ("a.csv", table(CLEAN) + "a,b,c\n", "bad-rows", "--skip-bad"),
-    "lone quotes": ("a.csv", table(CLEAN) + '"oops,grain\nfine,crude\n', "guessed-lone-quotes", ""),
+    "lone quotes": (
+        "a.csv",
+        table(CLEAN) + '"oops,grain\nfine,crude\n',
+        "guessed-lone-quotes",
+        "",
+    ),
     "short texts": (
         "a.csv",
         table([(t.split()[1] + t[-1], c) for t, c in CLEAN]),
@@ -191,7 +209,8 @@ MESSY = {
 @pytest.mark.parametrize(("name", "content", "found", "cure"), MESSY.values(), ids=MESSY.keys())
 def test_each_problem_is_named_with_its_cure(write, name, content, found, cure):
     findings = {
-        finding.name: finding for finding in check_corpus(load(write(name, content), skip_bad=True))
+        finding.name: finding
+        for finding in check_corpus(load(write(name, content), skip_bad=True))
     }
     assert found in findings, list(findings)
     assert cure in findings[found].cure
@@ -221,9 +240,9 @@ def test_findings_are_ordered_and_plain(write):
     assert [finding.severity for finding in findings] == sorted(
         (finding.severity for finding in findings), key=["error", "warning", "note"].index
     )
-    assert json.loads(json.dumps([finding.as_dict() for finding in findings]))[0]["examples"] == [
-        "5"
-    ]
+    assert json.loads(json.dumps([finding.as_dict() for finding in findings]))[0][
+        "examples"
+    ] == ["5"]
 
 
 def test_repeated_texts_are_listed_in_the_order_of_the_file(write):
@@ -236,7 +255,9 @@ def test_one_and_many(write):
     content = "Body;Folder\n" + "".join(
         f"the price of oil rose by {k} per cent;crude\n" for k in range(600)
     )
-    reasons = [note.reason for note in load(write("a.csv", content)).notes if note.what == "label"]
+    reasons = [
+        note.reason for note in load(write("a.csv", content)).notes if note.what == "label"
+    ]
     assert reasons == ["1 value in 500 rows"]
     few = {
         f.name: f

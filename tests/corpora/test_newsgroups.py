@@ -6,7 +6,8 @@ from bayesift.corpora.newsgroups import strip_parts
 from bayesift.errors import DataError
 
 ARTICLE = (
-    "From: a@b\nSubject: Re: x\n\nIn article <1> b writes:\n> Really?\nYes, na\xefve.\n\n--\nAnna\n"
+    "From: a@b\nSubject: Re: x\n\nIn article <1> b writes:\n> Really?\nYes, "
+    "na\xefve.\n\n--\nAnna\n"
 )
 
 
@@ -14,7 +15,8 @@ ARTICLE = (
 def sample(write, tmp_path):
     for split in ("train", "test"):
         write(
-            f"20news-bydate/20news-bydate-{split}/comp.sys.mac/{split}7", ARTICLE.encode("latin-1")
+            f"20news-bydate/20news-bydate-{split}/comp.sys.mac/{split}7",
+            ARTICLE.encode("latin-1"),
         )
     return tmp_path
 
@@ -29,7 +31,9 @@ def test_text_is_the_whole_file(sample):
 
 def test_parts_can_be_removed(sample):
     assert (
-        load_newsgroups(sample, remove=["headers", "footers", "quotes"]).documents[0].text.strip()
+        load_newsgroups(sample, remove=["headers", "footers", "quotes"])
+        .documents[0]
+        .text.strip()
         == "Yes, naïve."
     )
     with pytest.raises(ValueError, match="cannot remove 'body'"):

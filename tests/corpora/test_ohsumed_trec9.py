@@ -11,7 +11,9 @@ RECORD = (
     ".I {0}\n.U\n{0}\n.S\nHeart 8703; 1:2\n.M\nHuman.\n.T\nTitle {0}.\n.P\nREVIEW.\n.W\n"
     "Abstract.\n.A\nAnna A.\n"
 )
-TOPICS = "<top>\n<num> Number: OHSU1\n<title> a man\n<desc> Description:\nwhat helps?\n</top>\n\n"
+TOPICS = (
+    "<top>\n<num> Number: OHSU1\n<title> a man\n<desc> Description:\nwhat helps?\n</top>\n\n"
+)
 FILES = {
     "trec9-train/ohsumed.87": RECORD.format(1) + RECORD.format(2),
     "trec9-test/ohsumed.88-91": RECORD.format(3),

@@ -32,7 +32,11 @@ def test_vectors_topics_and_splits(sample):
     ]
     assert corpus.vectors.shape == (3, 47_236)
     assert corpus.vectors.nnz == 4
-    assert (corpus.vectors[0, 0], corpus.vectors[0, 47_235], corpus.vectors[2, 1]) == (0.5, 0.25, 1)
+    assert (corpus.vectors[0, 0], corpus.vectors[0, 47_235], corpus.vectors[2, 1]) == (
+        0.5,
+        0.25,
+        1,
+    )
     assert corpus.vectors.indices.dtype == np.int32
     assert dict(corpus.parents) == {}
 

@@ -66,7 +66,8 @@ def test_brief_has_a_title_only_and_unproc_a_text_only(load_sample):
 
 
 @pytest.mark.parametrize(
-    "date", ["31-MAR-1987 605:12:19.12", "31-FEB-1987 05:12:19.12", "1-XXX-1987 05:12:19.12", ""]
+    "date",
+    ["31-MAR-1987 605:12:19.12", "31-FEB-1987 05:12:19.12", "1-XXX-1987 05:12:19.12", ""],
 )
 def test_garbled_dates_are_none(load_sample, date):
     assert load_sample(HEAD + record(1, date=date)).documents[0].date is None
@@ -82,7 +83,13 @@ def test_split_subset_and_kinds(load_sample):
             record(5, "TRAIN", topics="<D>rare</D>"),
         ]
     )
-    assert [d.split for d in load_sample(content)] == ["train", "test", "unused", "unused", "train"]
+    assert [d.split for d in load_sample(content)] == [
+        "train",
+        "test",
+        "unused",
+        "unused",
+        "train",
+    ]
     assert load_sample(content, subset="modapte").ids == ["1", "2", "5"]
     assert load_sample(content, subset="labelled").ids == ["1", "2"]
     assert load_sample(content, shared_categories=False).categories == ("grain", "rare")
@@ -90,7 +97,11 @@ def test_split_subset_and_kinds(load_sample):
 
 
 BROKEN = {
-    "no end": (record(1) + record(2).replace("</REUTERS>", "") + record(3), 16, "no </REUTERS>"),
+    "no end": (
+        record(1) + record(2).replace("</REUTERS>", "") + record(3),
+        16,
+        "no </REUTERS>",
+    ),
     "no start": (
         record(1) + record(2).replace("<REUTERS", "<RTRS") + record(3),
         16,
@@ -108,7 +119,11 @@ BROKEN = {
         16,
         "no <BODY>",
     ),
-    "no topics": (record(1) + record(2).replace("</TOPICS>", "") + record(3), 16, "no <TOPICS>"),
+    "no topics": (
+        record(1) + record(2).replace("</TOPICS>", "") + record(3),
+        16,
+        "no <TOPICS>",
+    ),
 }
 
 

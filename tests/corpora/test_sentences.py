@@ -64,7 +64,8 @@ def test_counts(corpus_named, name, counts):
 
 @pytest.mark.corpus("sentences")
 @pytest.mark.parametrize(
-    ("name", "categories", "in_train"), [("trec-questions", 6, 6), ("trec-questions-fine", 50, 50)]
+    ("name", "categories", "in_train"),
+    [("trec-questions", 6, 6), ("trec-questions-fine", 50, 50)],
 )
 def test_counts_of_questions(corpus_named, name, categories, in_train):
     corpus = corpus_named(name)

@@ -12,7 +12,11 @@ def test_numbers():
     corpus = Corpus(
         (
             Document(
-                "1", "x", categories=("a", "b"), split="test", date=datetime.datetime(2000, 1, 1)
+                "1",
+                "x",
+                categories=("a", "b"),
+                split="test",
+                date=datetime.datetime(2000, 1, 1),
             ),
             Document("2", "", title="t", categories=("b",), split="train"),
             Document("3", " ", split="train"),
@@ -50,9 +54,16 @@ def test_numbers():
 
 
 def test_vectors_and_no_splits():
-    corpus = Corpus((Document("1", ""),), (), vectors=sparse.csr_array(np.array([[1.0, 0.0, 2.0]])))
+    corpus = Corpus(
+        (Document("1", ""),), (), vectors=sparse.csr_array(np.array([[1.0, 0.0, 2.0]]))
+    )
     summary = summarise(corpus)
-    assert (summary.terms, summary.nonzeros, summary.shared_categories, summary.without_date) == (
+    assert (
+        summary.terms,
+        summary.nonzeros,
+        summary.shared_categories,
+        summary.without_date,
+    ) == (
         3,
         2,
         None,

@@ -28,7 +28,9 @@ def test_intervals_are_those_of_resampling_by_hand(labelled):
     found = bootstrap_f1(Y, decided, n_resamples=3000)
     random = np.random.default_rng(1)
     rows = [random.integers(len(Y), size=len(Y)) for _ in range(600)]
-    micro = np.quantile([f1_score(Y[r], decided[r], average="micro") for r in rows], [0.025, 0.975])
+    micro = np.quantile(
+        [f1_score(Y[r], decided[r], average="micro") for r in rows], [0.025, 0.975]
+    )
     assert [found.micro.lower, found.micro.upper] == pytest.approx(micro.tolist(), abs=0.012)
     first = np.quantile([f1_score(Y[r, 0], decided[r, 0]) for r in rows], [0.025, 0.975])
     assert [found.categories[0].lower, found.categories[0].upper] == pytest.approx(

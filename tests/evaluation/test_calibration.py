@@ -89,7 +89,9 @@ def test_calibration_error_by_hand(average):
         "macro": (one + two) / 2,
         None: [one, two],
     }[average]
-    assert expected_calibration_error(Y, p, n_bins=2, average=average) == pytest.approx(expected)
+    assert expected_calibration_error(Y, p, n_bins=2, average=average) == pytest.approx(
+        expected
+    )
 
 
 def error_of_top_labels(right, confidence, edges):

@@ -35,7 +35,11 @@ def test_reliability_diagram(outcome):
         "predicted probability",
         "forecasts",
     )
-    assert [key.name for key in figure.legend] == ["naive Bayes", "constant", "perfect calibration"]
+    assert [key.name for key in figure.legend] == [
+        "naive Bayes",
+        "constant",
+        "perfect calibration",
+    ]
     assert figure.legend[0].value == f"{curve.expected_calibration_error:.4f}"
 
 

@@ -10,7 +10,9 @@ from bayesift.errors import DataError
 from bayesift.evaluation import Contingency, accuracy, f1, precision, recall
 
 pairs = st.tuples(st.integers(1, 12), st.integers(2, 5)).flatmap(
-    lambda shape: st.tuples(arrays(np.int8, shape, elements=st.integers(0, 1)), arrays(bool, shape))
+    lambda shape: st.tuples(
+        arrays(np.int8, shape, elements=st.integers(0, 1)), arrays(bool, shape)
+    )
 )
 
 
@@ -27,7 +29,9 @@ def test_measures_are_those_of_scikit_learn(pair, average, zero_division):
 
 
 @given(
-    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abcd")), min_size=1, max_size=20)
+    st.lists(
+        st.tuples(st.sampled_from("abc"), st.sampled_from("abcd")), min_size=1, max_size=20
+    )
 )
 @settings(deadline=None)
 def test_class_labels_are_read_as_by_scikit_learn(pairs):

@@ -33,7 +33,9 @@ def test_averages_are_those_of_scikit_learn(average):
     )
 
 
-@given(ranked.filter(lambda sample: len(sample) <= 6 and any(positive for positive, _ in sample)))
+@given(
+    ranked.filter(lambda sample: len(sample) <= 6 and any(positive for positive, _ in sample))
+)
 @settings(deadline=None)
 def test_r_precision_is_the_mean_over_orders_of_equals(sample):
     wanted = sum(positive for positive, _ in sample)

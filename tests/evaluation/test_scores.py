@@ -24,9 +24,13 @@ def outcome():
 
 def test_scores_are_those_of_scikit_learn(outcome):
     Y, decided, p = outcome
-    scores = evaluate_decisions(sparse.csr_array(Y), decided, p, categories=["a", "b", "c", "d"])
+    scores = evaluate_decisions(
+        sparse.csr_array(Y), decided, p, categories=["a", "b", "c", "d"]
+    )
     for average, found in (("micro", scores.micro), ("macro", scores.macro)):
-        expected = precision_recall_fscore_support(Y, decided, average=average, zero_division=0)[:3]
+        expected = precision_recall_fscore_support(
+            Y, decided, average=average, zero_division=0
+        )[:3]
         assert (found.precision, found.recall, found.f1) == pytest.approx(expected)
     rows = zip(*precision_recall_fscore_support(Y, decided, zero_division=0), strict=True)
     for row, (precision, recall, f1, positives) in zip(scores.categories, rows, strict=True):

@@ -105,7 +105,9 @@ def test_holm_by_its_definition(p_values):
     m = len(p_values)
     for p, corrected in zip(p_values, holm(p_values), strict=True):
         smaller = sorted(q for q in p_values if q <= p)
-        assert corrected == pytest.approx(min(1, max((m - i) * q for i, q in enumerate(smaller))))
+        assert corrected == pytest.approx(
+            min(1, max((m - i) * q for i, q in enumerate(smaller)))
+        )
         assert corrected >= p
     assert (holm(p_values) >= false_discovery_control(p_values) - 1e-12).all()
 
@@ -154,7 +156,11 @@ def test_the_table_over_documents_is_mcnemars_test():
     }
     as_rows = {name: np.eye(4, dtype=int)[decided] for name, decided in systems.items()}
     table = significance_table(
-        np.eye(4, dtype=int)[y], as_rows, alternative="two-sided", unit="documents", correction=None
+        np.eye(4, dtype=int)[y],
+        as_rows,
+        alternative="two-sided",
+        unit="documents",
+        correction=None,
     )
     wins = int(np.sum((systems["a"] == y) & (systems["b"] != y)))
     losses = int(np.sum((systems["a"] != y) & (systems["b"] == y)))

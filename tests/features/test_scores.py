@@ -50,7 +50,9 @@ def table_of(x, y):
 
 def independence_test(statistic):
     def score(x, y):
-        return stats.chi2_contingency(table_of(x, y), correction=False, lambda_=statistic).statistic
+        return stats.chi2_contingency(
+            table_of(x, y), correction=False, lambda_=statistic
+        ).statistic
 
     return score
 
@@ -59,7 +61,9 @@ def test_pearson_is_scipys(data):
     X, Y = data
     expected = by_pair(X, Y, lambda x, y: stats.pearsonr(x, y).statistic)
     np.testing.assert_allclose(pearson(TermTables.of(X, Y)), expected, atol=1e-13)
-    np.testing.assert_allclose(SCORES["pearson"](TermTables.of(X, Y)), np.abs(expected), atol=1e-13)
+    np.testing.assert_allclose(
+        SCORES["pearson"](TermTables.of(X, Y)), np.abs(expected), atol=1e-13
+    )
 
 
 def test_likelihood_ratio_is_scipys(data):
@@ -130,7 +134,9 @@ def test_ocfs_weighted_by_size_is_the_trace_of_the_scatter_between_classes():
     np.testing.assert_allclose(shares @ ocfs(tables), np.diag(between), atol=1e-14)
 
 
-@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
+@given(
+    st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6)
+)
 @settings(deadline=None, max_examples=100)
 def test_likelihood_ratio_stays_accurate_for_large_and_empty_cells(a, b, c, d):
     getcontext().prec = 50
@@ -225,5 +231,7 @@ def test_reuters_terms_that_speak_for_grain(corpus_named):
     ],
 )
 def test_values_of_a_small_example(score, expected):
-    tables = TermTables.of([[1, 2], [0, 1], [1, 0], [1, 0]], ["grain", "grain", "crude", "crude"])
+    tables = TermTables.of(
+        [[1, 2], [0, 1], [1, 0], [1, 0]], ["grain", "grain", "crude", "crude"]
+    )
     assert score(tables).round(3).tolist() == expected

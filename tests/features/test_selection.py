@@ -115,7 +115,9 @@ def test_names_and_pipelines(data):
     X, Y = data
     names = np.array([f"term{j}" for j in range(30)], dtype=object)
     selected = SelectTerms(k=4).fit(X, Y)
-    assert selected.get_feature_names_out(names).tolist() == names[selected.get_support()].tolist()
+    assert (
+        selected.get_feature_names_out(names).tolist() == names[selected.get_support()].tolist()
+    )
     model = make_pipeline(SelectTerms(k=4), NaiveBayesClassifier()).fit(X, Y)
     assert model.predict_proba(X).shape == Y.shape
 

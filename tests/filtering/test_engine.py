@@ -35,7 +35,9 @@ def states(made):
 
 
 def same(one, other):
-    return one.keys() == other.keys() and all(same_state(one[name], other[name]) for name in one)
+    return one.keys() == other.keys() and all(
+        same_state(one[name], other[name]) for name in one
+    )
 
 
 def documents_of(engine):
@@ -205,7 +207,8 @@ def test_a_paused_profile_retrieves_nothing_and_still_learns():
     assert {event.profile for event in taken} == {"grain1"}
     made.judge("grain0", documents[0], True)
     assert same_state(
-        ProfileState.of(replayed(made, "grain0")), ProfileState.of(made.engine.profiles["grain0"])
+        ProfileState.of(replayed(made, "grain0")),
+        ProfileState.of(made.engine.profiles["grain0"]),
     )
     made.pause("grain0", False)
     assert {event.profile for event in made.observe(documents[30:])} == {"grain0", "grain1"}
@@ -295,7 +298,8 @@ def test_a_late_judgement_of_a_document_that_was_let_go_is_found_in_the_log():
     made.judge("grain0", taken[0], truth[taken[0]])
     assert taken[0] in made.engine.profiles["grain0"].judgements
     assert same_state(
-        ProfileState.of(replayed(made, "grain0")), ProfileState.of(made.engine.profiles["grain0"])
+        ProfileState.of(replayed(made, "grain0")),
+        ProfileState.of(made.engine.profiles["grain0"]),
     )
 
 
@@ -305,7 +309,8 @@ def test_profiles_learn_from_a_query_from_words_and_from_nothing():
     made.engine.add_profile("words", words={"wheat": 3.0, "oil": -3.0})
     made.engine.add_profile("nothing")
     reasons = {
-        event.profile: event.why for event in made.observe([Document("x", "wheat corn harvest")])
+        event.profile: event.why
+        for event in made.observe([Document("x", "wheat corn harvest")])
     }
     assert reasons["query"] == reasons["words"] == "relevant"
     assert "nothing" not in reasons
@@ -372,10 +377,13 @@ def test_a_query_can_be_expanded_by_meaning(tmp_path, monkeypatch):
     ]
     assert chances[0] < chances[1] == chances[2]
     monkeypatch.setattr(WordVectors, "installed", classmethod(lambda cls: vectors))
-    (tmp_path / "profiles.yaml").write_text("profiles: [{name: grain, query: corn, expand: true}]")
+    (tmp_path / "profiles.yaml").write_text(
+        "profiles: [{name: grain, query: corn, expand: true}]"
+    )
     described = engine_of(tmp_path / "profiles.yaml")
     assert (
-        described.profiles["grain"].probability(described.space.vector("1", "maize")) == chances[1]
+        described.profiles["grain"].probability(described.space.vector("1", "maize"))
+        == chances[1]
     )
     assert FilterIn(name="grain", query="corn", expand=True, words={"oil": -1}).definition()[
         "words"

@@ -99,7 +99,10 @@ def test_a_stream_is_read_as_the_slow_perceptron_reads_it(strategy):
     kept, turn, retrieved = list(X[labels]), 0, []
     for i, x in enumerate(stream):
         here = local(x, terms)
-        theta, region = chosen.theta(len(retrieved)), [local(r, terms) for r in kept[-REGION_SIZE:]]
+        theta, region = (
+            chosen.theta(len(retrieved)),
+            [local(r, terms) for r in kept[-REGION_SIZE:]],
+        )
         asked = (
             (chosen.query == "gain" and slow.gain(here) >= theta)
             or (chosen.query == "region" and region_gain(slow, here, region) >= theta)
@@ -130,7 +133,9 @@ def test_a_threshold_is_one_on_the_probability():
     profile = Profile("t", ProfileSettings(cut=4.0))
     profile.learn_batch(sparse.csr_array(X), labels)
     rows = sparse.csr_array(X)
-    probabilities = np.array([profile.probability(row_vector(rows, i, "")) for i in range(len(X))])
+    probabilities = np.array(
+        [profile.probability(row_vector(rows, i, "")) for i in range(len(X))]
+    )
     for threshold in (0.05, 0.2, 0.5, 0.7, 0.95):
         profile.set_threshold(threshold)
         found, start = [], 0
@@ -159,7 +164,9 @@ def test_no_more_words_join_than_allowed():
 
 def test_recent_documents_are_learned_again_more_often():
     profile = Profile("t", ProfileSettings(strategy=Strategy(retrain=True, half_life=2.0)))
-    profile.kept = [DocumentVector(str(i), np.zeros(0, np.int32), np.zeros(0)) for i in range(8)]
+    profile.kept = [
+        DocumentVector(str(i), np.zeros(0, np.int32), np.zeros(0)) for i in range(8)
+    ]
     drawn = [int(profile._past_relevant().id) for _ in range(4000)]
     shares = np.bincount(drawn, minlength=8) / len(drawn)
     expected = 0.5 ** (np.arange(7, -1, -1) / 2)
@@ -235,6 +242,8 @@ def test_threads_compute_the_gains_of_a_grid_once(monkeypatch):
     monkeypatch.setattr(strategies.FlipNoise, "expected_information_gain", counted)
     strategies._gains_on_grid.cache_clear()
     with ThreadPoolExecutor(4) as pool:
-        reaches = set(pool.map(lambda _: strategies.query_reach(0.123, "exact", 0.05), range(4)))
+        reaches = set(
+            pool.map(lambda _: strategies.query_reach(0.123, "exact", 0.05), range(4))
+        )
     strategies._gains_on_grid.cache_clear()
     assert len(calls) == len(reaches) == 1

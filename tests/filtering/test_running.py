@@ -70,7 +70,9 @@ def play(folder, profiles, lines, *, die_after=None, **options):
     answers = folder.with_suffix(".out")
     known = (folder / "start").exists()
     opened = (
-        open_filter(folder, roll_back=True) if known else create_filter(folder, engine_of(profiles))
+        open_filter(folder, roll_back=True)
+        if known
+        else create_filter(folder, engine_of(profiles))
     )
     with opened.log, answers.open("a") as output:
         if known:
@@ -86,13 +88,20 @@ def play(folder, profiles, lines, *, die_after=None, **options):
 
 
 @pytest.mark.parametrize(("batch", "save_every"), [(1, 10), (7, 30), (256, 50)])
-def test_a_run_that_died_anywhere_ends_as_one_that_did_not(tmp_path, profiles, batch, save_every):
+def test_a_run_that_died_anywhere_ends_as_one_that_did_not(
+    tmp_path, profiles, batch, save_every
+):
     lines, rng = lines_of(150), random.Random(batch)
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     wanted = play(whole, profiles, lines, batch=batch)
     for _ in range(6):
         play(
-            parts, profiles, lines, die_after=rng.randrange(40), batch=batch, save_every=save_every
+            parts,
+            profiles,
+            lines,
+            die_after=rng.randrange(40),
+            batch=batch,
+            save_every=save_every,
         )
         checkpoint = open_filter(parts, roll_back=False)
         checkpoint.log.close()

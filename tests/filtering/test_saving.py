@@ -34,7 +34,9 @@ def profiles(write):
         ("opec barrel crude", True),
         ("wheat", False),
     ] * 3
-    write("oil.jsonl", "".join(json.dumps({"text": t, "relevant": r}) + "\n" for t, r in examples))
+    write(
+        "oil.jsonl", "".join(json.dumps({"text": t, "relevant": r}) + "\n" for t, r in examples)
+    )
     return write("profiles.yaml", YAML)
 
 
@@ -74,7 +76,9 @@ def states(run):
 
 
 def same(one, other):
-    return one.keys() == other.keys() and all(same_state(one[name], other[name]) for name in one)
+    return one.keys() == other.keys() and all(
+        same_state(one[name], other[name]) for name in one
+    )
 
 
 def with_background(profiles):
@@ -120,7 +124,9 @@ def test_a_run_that_was_killed_goes_on_with_new_lines_from_its_log(tmp_path, pro
         retrieved = [e for e, _ in resumed.log.events() if isinstance(e, Retrieved)]
     # An answer that never left the process is in the log.
     assert set(early + late) <= set(answers)
-    told = sorted((json.loads(answer)["id"], json.loads(answer)["profile"]) for answer in answers)
+    told = sorted(
+        (json.loads(answer)["id"], json.loads(answer)["profile"]) for answer in answers
+    )
     assert sorted((event.document.id, event.profile) for event in retrieved) == told
 
 
@@ -192,7 +198,11 @@ def spoilt(state, **changes):
     }
     arrays = {
         **state.arrays,
-        **{name.replace("__", "."): a for name, a in changes.items() if name not in state.header},
+        **{
+            name.replace("__", "."): a
+            for name, a in changes.items()
+            if name not in state.header
+        },
     }
     return State(header, arrays)
 

@@ -22,7 +22,13 @@ from bayesift.filtering import (
     terms_figure,
     theta_figure,
 )
-from bayesift.filtering.tables import as_record, breakdown, measures, reading_curve, recall_curve
+from bayesift.filtering.tables import (
+    as_record,
+    breakdown,
+    measures,
+    reading_curve,
+    recall_curve,
+)
 from bayesift.records import Corpus, Document
 from tests.filtering.worlds import stream
 
@@ -62,7 +68,9 @@ def test_a_simulation_is_what_the_engine_does_when_each_document_is_judged_at_on
             why.append(event.why)
             engine.judge("grain", document.id, bool(labels[50 + row]), MemoryLog())
     assert played.rows.tolist() == taken
-    assert played.ranks.tolist() == places_read(engine, whole.documents[50:], taken, labels[50:])
+    assert played.ranks.tolist() == places_read(
+        engine, whole.documents[50:], taken, labels[50:]
+    )
     assert [("relevant", "queried", "random")[code] for code in played.why] == why
     assert len(taken) > 3
 
@@ -96,7 +104,10 @@ def test_a_topic_without_relevant_documents_in_the_stream_has_no_time_to_discove
     simulation = simulate(
         stream_of(Corpus(tuple(documents), ("grain",)), n_batch=10, topics=["grain"]), ["plain"]
     )
-    assert (measures(simulation, "plain").wss95, measures(simulation, "plain").atd) == (None, None)
+    assert (measures(simulation, "plain").wss95, measures(simulation, "plain").atd) == (
+        None,
+        None,
+    )
     assert [row[1] for row in table_four(simulation)[-2:]] == ["—", "—"]
     assert (
         json.loads(json.dumps(as_record(simulation), allow_nan=False))["strategies"]["plain"][
@@ -112,7 +123,8 @@ def test_the_stream_goes_by_date_and_the_undated_with_their_neighbours():
 
     days = [3, None, 1, 2, None]
     documents = tuple(
-        Document(str(i), f"word{i}", categories=("c",), date=on(day)) for i, day in enumerate(days)
+        Document(str(i), f"word{i}", categories=("c",), date=on(day))
+        for i, day in enumerate(days)
     )
     assert stream_of(Corpus(documents, ("c",)), n_batch=1).ids == ["3", "4", "0", "1"]
 

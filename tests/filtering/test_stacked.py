@@ -49,7 +49,9 @@ def test_probabilities_are_those_of_plain_numpy():
             ]
         )
         if i >= n_batch:
-            assert profile.probability(vector) == pytest.approx(expit(mixer.output(z)), rel=1e-7)
+            assert profile.probability(vector) == pytest.approx(
+                expit(mixer.output(z)), rel=1e-7
+            )
             profile.judge(vector, bool(labels[i]))
             plain.judge(vector, bool(labels[i]))
         else:
@@ -79,7 +81,9 @@ def test_a_stack_starts_as_the_posterior_and_learns_more_words():
     rows = rows_of(X)
     blank = Profile("grain", STACKED, prior={0: 5.0})
     alone = Profile("grain", ProfileSettings(), prior={0: 5.0})
-    np.testing.assert_array_equal(blank.probabilities(rows) > 0.5, alone.probabilities(rows) > 0.5)
+    np.testing.assert_array_equal(
+        blank.probabilities(rows) > 0.5, alone.probabilities(rows) > 0.5
+    )
     runs = {}
     for model in ("perceptron", "stack"):
         profile = Profile(

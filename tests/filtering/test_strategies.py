@@ -30,7 +30,9 @@ from bayesift.state import decode, encode
 def test_theta_is_the_papers():
     strategy = Strategy(query="gain")
     for n in (0, 1, 30, 49, 50, 51, 90, 400, 10**6):
-        assert strategy.theta(n) == pytest.approx(0.999 / (1 + math.exp(-(n - 50.0) / 10)) + 0.001)
+        assert strategy.theta(n) == pytest.approx(
+            0.999 / (1 + math.exp(-(n - 50.0) / 10)) + 0.001
+        )
 
 
 def test_the_rate_of_random_queries_is_the_papers():
@@ -48,7 +50,9 @@ def test_the_rate_of_random_queries_is_the_papers():
 )
 @settings(max_examples=300, deadline=None)
 def test_beyond_the_reach_no_label_tells_enough(kappa, gain, theta, u, deviation):
-    expected = FlipNoise(kappa).expected_information_gain(u * deviation, deviation**2, kind=gain)
+    expected = FlipNoise(kappa).expected_information_gain(
+        u * deviation, deviation**2, kind=gain
+    )
     if abs(u) > query_reach(kappa, gain, theta):
         assert expected < theta
 
@@ -130,19 +134,28 @@ def test_the_region_is_made_of_the_last_relevant_documents():
     dense = np.hstack([np.ones((500, 1)), X.toarray()[:, profile.terms]])
     mean, covariance = profile.posterior.mean(), profile.posterior.covariance()
     fields = (
-        dense @ mean / (deviations := np.sqrt(np.einsum("ij,jk,ik->i", dense, covariance, dense)))
+        dense
+        @ mean
+        / (deviations := np.sqrt(np.einsum("ij,jk,ik->i", dense, covariance, dense)))
     )
     region = np.flatnonzero(X[:100].sum(axis=1) > 4.6)[-REGION_SIZE:]
-    correlations = dense @ covariance @ dense[region].T / np.outer(deviations, deviations[region])
+    correlations = (
+        dense @ covariance @ dense[region].T / np.outer(deviations, deviations[region])
+    )
     gains = np.array(
         [
             np.mean(
-                [decision_gain(0.1, u, fields[r], rho) for r, rho in zip(region, row, strict=True)]
+                [
+                    decision_gain(0.1, u, fields[r], rho)
+                    for r, rho in zip(region, row, strict=True)
+                ]
             )
             for u, row in zip(fields, correlations, strict=True)
         ]
     )
-    wanted = (FlipNoise(0.1).predictive(fields, 1.0) > 0.5) | (gains >= profile.strategy.theta(0))
+    wanted = (FlipNoise(0.1).predictive(fields, 1.0) > 0.5) | (
+        gains >= profile.strategy.theta(0)
+    )
     found, row = {}, 0
     while (hit := profile.scan(X, row)) is not None:
         found[hit.row] = hit.gain

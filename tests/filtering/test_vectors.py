@@ -30,9 +30,9 @@ def test_weights_are_the_papers_with_unseen_words_counted_as_seen_once():
     assert len(space) == 5
     vector = batch.take(0, space)
     assert len(space) == 6
-    assert dict(zip(space.words_of(vector.columns), vector.weights, strict=True)) == pytest.approx(
-        expected
-    )
+    assert dict(
+        zip(space.words_of(vector.columns), vector.weights, strict=True)
+    ) == pytest.approx(expected)
     alone = space.vector("1", "wheat wheat corn zebra wheat")
     assert np.array_equal(alone.columns, vector.columns)
     assert np.allclose(alone.weights, vector.weights, rtol=1e-15)
@@ -48,7 +48,9 @@ def test_running_frequencies_follow_the_stream_and_the_vocabulary_does_not():
     space = VectorSpace(idf="running", stemmer=None)
     space.columns_of("wheat")
     for number in range(50):
-        space.weigh([str(number)], [f"wheat new{number}" if number % 2 else f"corn new{number}"])
+        space.weigh(
+            [str(number)], [f"wheat new{number}" if number % 2 else f"corn new{number}"]
+        )
     assert (len(space), space.n_documents, space.frequencies.tolist()) == (1, 50, [25])
 
 

@@ -10,7 +10,9 @@ from numba.core import config
 from bayesift.kernels import compile as compiling
 
 
-def test_kernels_are_cached_by_name_and_leave_the_setting_of_others_alone(tmp_path, monkeypatch):
+def test_kernels_are_cached_by_name_and_leave_the_setting_of_others_alone(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(compiling, "cache_folder", lambda: str(tmp_path))
     before = config.CACHE_DIR
     double = compiling.kernel(lambda x: 2 * x)

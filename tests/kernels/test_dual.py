@@ -61,7 +61,9 @@ def test_visits(link, width, n_documents, n_terms):
     for _ in range(3):
         order = generator.permutation(n_documents).astype(np.int32)
         before = duals.copy()
-        kernels.visit(documents, order, link, PARAMETERS, SPREAD, VARIANCE, np.zeros(width), model)
+        kernels.visit(
+            documents, order, link, PARAMETERS, SPREAD, VARIANCE, np.zeros(width), model
+        )
         visit_slowly(dense, order, link, counts, offsets, *expected)
         np.testing.assert_allclose(moves, (duals - before) ** 2, atol=1e-12)
     # A Newton step below 0.1 is the last one: its error is of the order of its square.
@@ -95,7 +97,9 @@ def test_best_intercepts(link, precision):
 
         def objective(b, c=c):
             margins = signs[:, c] * (scores[:, c] + b)
-            total = sum(abs(n) * loss(link, t) for n, t in zip(counts[:, c], margins, strict=True))
+            total = sum(
+                abs(n) * loss(link, t) for n, t in zip(counts[:, c], margins, strict=True)
+            )
             return total + 0.5 * precision * (b - 0.3) ** 2
 
         best = minimize_scalar(

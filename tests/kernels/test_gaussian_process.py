@@ -101,7 +101,9 @@ def test_a_block_of_documents(budget, tolerance, least_error):
     alpha, C, Q = posterior
     basis = columns[:size]
     assert size == len(oracle.alpha) <= budget
-    order = [np.flatnonzero((dense[basis] == vector).all(axis=1))[0] for vector in oracle.vectors]
+    order = [
+        np.flatnonzero((dense[basis] == vector).all(axis=1))[0] for vector in oracle.vectors
+    ]
     np.testing.assert_allclose(alpha[order], oracle.alpha, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(C[np.ix_(order, order)], oracle.C, rtol=1e-5, atol=1e-7)
     inverse = np.linalg.inv(whole[np.ix_(basis, basis)])

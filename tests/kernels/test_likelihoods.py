@@ -63,7 +63,9 @@ def exact(link, m, t):
         upper = x if link == LOGIT else mpmath.betainc(m, m, 0, x, regularized=True)
         density = c * (x * (1 - x)) ** m / mpmath.beta(m, m)
         bend = -c * m * mpmath.tanh(c * t / 2)
-    below, logarithm = (upper, mpmath.log(upper)) if t < 0 else (1 - upper, mpmath.log1p(-upper))
+    below, logarithm = (
+        (upper, mpmath.log(upper)) if t < 0 else (1 - upper, mpmath.log1p(-upper))
+    )
     slope = density / below
     return logarithm, slope, slope * (slope - bend)
 

@@ -48,7 +48,9 @@ def all_grams(text, shortest, longest):
 def test_ngrams_of_characters(lengths, room):
     text, ends = bytes_of(TEXTS)
     settings = False, np.array(lengths, dtype=np.int64)
-    found = spans_of(kernels.character_spans, text, ends, *settings, longest=lengths[1], room=room)
+    found = spans_of(
+        kernels.character_spans, text, ends, *settings, longest=lengths[1], room=room
+    )
     assert found == [all_grams(text, *lengths) for text in TEXTS]
 
 
@@ -81,7 +83,9 @@ def test_unspaced_scripts(room):
     marked = "ก\u0e31"
     texts = ["abc\x00日本語a", f"{marked}กข", "", "日\x00本"]
     text, ends = bytes_of([f"{each}\x00" for each in texts])
-    found = spans_of(kernels.unspaced_spans, text, ends - 1, kinds, longest, longest=3, room=room)
+    found = spans_of(
+        kernels.unspaced_spans, text, ends - 1, kinds, longest, longest=3, room=room
+    )
     assert found[0] == ["abc", "日", "本", "日本", "語", "本語", "a"]
     assert found[1] == [marked, "ก", f"{marked}ก", "ข", "กข", f"{marked}กข"]
     assert found[2:] == [[], ["日", "本"]]

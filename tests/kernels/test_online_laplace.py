@@ -43,7 +43,9 @@ class Ftrl:
         return scores
 
 
-@pytest.mark.parametrize(("n_documents", "n_terms", "n_models"), [(0, 2, 1), (1, 1, 1), (20, 5, 3)])
+@pytest.mark.parametrize(
+    ("n_documents", "n_terms", "n_models"), [(0, 2, 1), (1, 1, 1), (20, 5, 3)]
+)
 @pytest.mark.parametrize("pass_size", [0, 7])
 def test_every_document_before_its_labels(n_documents, n_terms, n_models, pass_size):
     X = random_rows(n_documents, n_terms)

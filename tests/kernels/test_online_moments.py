@@ -31,7 +31,9 @@ def mean_of(function, mean, variance):
     deviation = np.sqrt(variance)
 
     def integrand(h):
-        density = np.exp(-0.5 * ((h - mean) / deviation) ** 2) / (deviation * np.sqrt(2 * np.pi))
+        density = np.exp(-0.5 * ((h - mean) / deviation) ** 2) / (
+            deviation * np.sqrt(2 * np.pi)
+        )
         return function(h) * density
 
     ends = mean - 12 * deviation, mean + 12 * deviation
@@ -48,7 +50,9 @@ def evidence(code, y, mean, variance):
 @pytest.mark.parametrize(("mean", "variance"), FIELDS)
 def test_moments_are_derivatives_of_the_log_evidence(code, y, mean, variance):
     log_evidence, g, q = kernels.moments(code, CODES[code], y, mean, variance)
-    np.testing.assert_allclose(np.exp(log_evidence), evidence(code, y, mean, variance), rtol=1e-8)
+    np.testing.assert_allclose(
+        np.exp(log_evidence), evidence(code, y, mean, variance), rtol=1e-8
+    )
     step = 1e-3 * np.sqrt(variance)
     left, middle, right = (
         kernels.moments(code, CODES[code], y, mean + shift, variance)[0]

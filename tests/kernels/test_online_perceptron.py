@@ -121,5 +121,7 @@ def test_documents_in_a_models_own_columns(scaled):
 def test_no_documents_have_no_local_columns():
     indptr = np.empty(1, dtype=np.int64)
     empty = entries_of(sparse.csr_array((0, 2)))
-    columns, values = kernels.restrict(empty, np.zeros(2, dtype=np.int32), np.empty(0), 1.0, indptr)
+    columns, values = kernels.restrict(
+        empty, np.zeros(2, dtype=np.int32), np.empty(0), 1.0, indptr
+    )
     assert len(columns) == len(values) == indptr[0] == 0

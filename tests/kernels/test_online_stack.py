@@ -21,7 +21,10 @@ RATES = np.array([4.0, 16.0])
 def test_every_document_before_its_labels(idf, n_documents, n_terms, n_categories):
     X = abs(random_rows(n_documents, n_terms))
     labels = np.random.default_rng(1).integers(0, 2, (n_documents, n_categories)).astype(float)
-    stack, state = Stack(n_terms, n_categories, idf=idf), StackState.empty(n_terms, n_categories, 2)
+    stack, state = (
+        Stack(n_terms, n_categories, idf=idf),
+        StackState.empty(n_terms, n_categories, 2),
+    )
     settings, tables = StackSettings(idf, 64.0, RATES), count_tables(64)
     scores = np.empty((n_documents, n_categories))
     details = np.empty((n_documents, 5, n_categories))

@@ -75,7 +75,9 @@ def test_violations(limited, layers):
     bounds = np.full(5, np.inf)
     penalties = np.stack(
         [
-            np.stack([0.5 + generator.random(5), generator.random(5), np.zeros(5), -bounds, bounds])
+            np.stack(
+                [0.5 + generator.random(5), generator.random(5), np.zeros(5), -bounds, bounds]
+            )
             for _ in range(layers)
         ]
     )
@@ -97,7 +99,9 @@ def test_violations(limited, layers):
                 expected[int(j)] = amount
         listed = places[c, : counts[c]].tolist()
         assert listed == list(expected)
-        np.testing.assert_allclose(violations[c, : counts[c]], list(expected.values()), atol=1e-12)
+        np.testing.assert_allclose(
+            violations[c, : counts[c]], list(expected.values()), atol=1e-12
+        )
         found += expected.values()
     np.testing.assert_allclose(largest, max(found))
 
@@ -153,7 +157,9 @@ def test_conjugate_gradients_solve_a_system():
     power = residual @ search
     for _ in range(4):
         image = matrix @ search
-        after = kernels.cg_step(power / (search @ image), search, image, diagonal, step, residual)
+        after = kernels.cg_step(
+            power / (search @ image), search, image, diagonal, step, residual
+        )
         np.testing.assert_allclose(after, residual**2 @ (1.0 / diagonal))
         kernels.cg_direction(after / power, residual, diagonal, search)
         power = after

@@ -47,7 +47,10 @@ def encode_slowly(word, bytes_of):
 def encode(words, table, bytes_of):
     symbols = np.array([symbol for word in words for symbol in word], dtype=np.int32)
     ends = np.cumsum([len(word) for word in words]).astype(np.int64)
-    out, out_ends = np.empty(4 * len(symbols), dtype=np.int32), np.empty(len(words), dtype=np.int64)
+    out, out_ends = (
+        np.empty(4 * len(symbols), dtype=np.int32),
+        np.empty(len(words), dtype=np.int64),
+    )
     n = kernels.encode_words(*table, symbols, ends, bytes_of, out, out_ends)
     return [part.tolist() for part in np.split(out[:n], out_ends[:-1])] if words else []
 

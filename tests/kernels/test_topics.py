@@ -28,7 +28,9 @@ def objective(V, H, W, importance, slopes=0.0, curvature=0.0):
     products, values = H @ W.T, V.toarray()
     entries = values > 0
     likelihood = np.sum(values[entries] * np.log(products[entries]))
-    return np.sum(importance * products) - likelihood + np.sum(slopes * H + curvature / 2 * H**2)
+    return (
+        np.sum(importance * products) - likelihood + np.sum(slopes * H + curvature / 2 * H**2)
+    )
 
 
 @pytest.mark.parametrize(("n_documents", "n_terms"), [(0, 2), (1, 1), (7, 5)])

@@ -70,7 +70,9 @@ def test_logit_derivatives_far_out_and_in_blocks():
     t = signs * scores
     assert loss == pytest.approx(importance @ np.logaddexp(0, -t), rel=1e-13)
     np.testing.assert_allclose(out[0], importance * signs * expit(-t), rtol=1e-14, atol=1e-300)
-    np.testing.assert_allclose(out[1], importance * expit(t) * expit(-t), rtol=1e-14, atol=1e-300)
+    np.testing.assert_allclose(
+        out[1], importance * expit(t) * expit(-t), rtol=1e-14, atol=1e-300
+    )
     np.testing.assert_allclose(totals, out[:2].sum(axis=1), rtol=1e-13)
 
 
@@ -78,7 +80,9 @@ def test_cautious_curvature_is_that_of_the_bound_below_zero():
     scores = np.array([-6.0, -1.0, 1.0])
     out = np.empty((3, 3))
     differentiate_logit(np.ones(3), np.ones(3), scores, *out, np.empty(2), True)
-    np.testing.assert_allclose(out[1, :2], np.tanh(scores[:2] / 2) / (2 * scores[:2]), rtol=1e-14)
+    np.testing.assert_allclose(
+        out[1, :2], np.tanh(scores[:2] / 2) / (2 * scores[:2]), rtol=1e-14
+    )
     np.testing.assert_allclose(out[1, 2], expit(1.0) * expit(-1.0), rtol=1e-14)
 
 
@@ -166,7 +170,10 @@ def test_descent_along_columns_meets_the_conditions_of_the_model(weakest):
     )
     size, chosen, strong = X.shape[1], np.arange(X.shape[1], dtype=np.int32), h >= weakest
     slots = np.where(strong, np.cumsum(strong) - 1, -1).astype(np.int32)
-    places, scaled = np.empty(columns.nnz, dtype=np.int32), np.empty(columns.nnz, dtype=np.float32)
+    places, scaled = (
+        np.empty(columns.nnz, dtype=np.int32),
+        np.empty(columns.nnz, dtype=np.float32),
+    )
     starts, (squares, rest, sums) = np.empty(size + 1, dtype=np.int64), np.empty((3, size))
     by_document = np.where(strong, np.sqrt(h), h)
     matrix = entries_of(columns)
@@ -174,9 +181,19 @@ def test_descent_along_columns_meets_the_conditions_of_the_model(weakest):
     weigh_columns(matrix, chosen, by_document, slots, weighed)
     np.testing.assert_allclose(sums, X[strong].T @ h[strong])
     penalty = np.stack(
-        [np.full(size, 2.0), np.ones(size), np.zeros(size), np.full(size, -9.0), np.full(size, 9.0)]
+        [
+            np.full(size, 2.0),
+            np.ones(size),
+            np.zeros(size),
+            np.full(size, -9.0),
+            np.full(size, 9.0),
+        ]
     )
-    weights, step, moved = np.r_[0.5, np.zeros(size - 1)], np.zeros(size), np.zeros(strong.sum())
+    weights, step, moved = (
+        np.r_[0.5, np.zeros(size - 1)],
+        np.zeros(size),
+        np.zeros(strong.sum()),
+    )
     minimise_by_columns(
         chosen, weighed, gradient, InterceptModel(h.sum(), bias_gradient), penalty, weights, step,
         moved, 1e-12, 3,

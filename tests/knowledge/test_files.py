@@ -59,7 +59,11 @@ def test_files_go_both_ways(tmp_path, name, knowledge):
             "words:\n  corn:\n    maize: 1\n    maize: 2",
             r"w\.yaml:4: not YAML \('maize' stands twice\)",
         ),
-        ("w.yaml", "words: &a {corn: [x]}\ndescriptions: *a", r"w\.yaml:2: not YAML \(no aliases"),
+        (
+            "w.yaml",
+            "words: &a {corn: [x]}\ndescriptions: *a",
+            r"w\.yaml:2: not YAML \(no aliases",
+        ),
         (
             "w.yaml",
             "words: !!python/object/apply:os.getcwd []",

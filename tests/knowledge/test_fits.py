@@ -52,18 +52,27 @@ def optimum(X, y, *, mode, square, absolute, bounds):
         value, slope, slope_of_intercept = loss(X, y, mode + move, z[-1])
         value += np.sum(square * move**2) / 2 + np.sum(absolute * (z[:d] + z[d : 2 * d]))
         slope = slope + square * move
-        return value, np.concatenate([slope + absolute, -slope + absolute, [slope_of_intercept]])
+        return value, np.concatenate(
+            [slope + absolute, -slope + absolute, [slope_of_intercept]]
+        )
 
     most_up, most_down = np.maximum(bounds[1] - mode, 0), np.maximum(mode - bounds[0], 0)
     limits = [(0, up) for up in most_up] + [(0, down) for down in most_down] + [(None, None)]
     options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 20_000, "maxfun": 100_000}
     found = minimize(
-        objective, np.zeros(2 * d + 1), jac=True, method="L-BFGS-B", bounds=limits, options=options
+        objective,
+        np.zeros(2 * d + 1),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=limits,
+        options=options,
     )
     return mode + found.x[:d] - found.x[d : 2 * d], found.x[-1]
 
 
-@pytest.mark.parametrize("base", [GaussianPrior(variance=0.8), LaplacePrior(gamma=4.0)], ids=str)
+@pytest.mark.parametrize(
+    "base", [GaussianPrior(variance=0.8), LaplacePrior(gamma=4.0)], ids=str
+)
 def test_every_entry_of_the_prior_counts(base):
     X, Y = documents()
     prior, coverage = prior_for(KNOWLEDGE, base, CATEGORIES, TERMS)

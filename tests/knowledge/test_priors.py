@@ -44,7 +44,9 @@ def test_a_strength_is_the_log_odds_of_a_typical_text():
 )
 def test_scores_of_other_links_have_other_units(link, factor):
     base = prior_for(keywords(corn={"corn": 3.0}), "laplace", CATEGORIES, ["corn"])[0]
-    other = prior_for(keywords(corn={"corn": 3.0}), "laplace", CATEGORIES, ["corn"], link=link)[0]
+    other = prior_for(keywords(corn={"corn": 3.0}), "laplace", CATEGORIES, ["corn"], link=link)[
+        0
+    ]
     np.testing.assert_allclose(other.mode, factor * base.mode)
 
 
@@ -83,9 +85,9 @@ def test_rare_words_of_a_description_say_more():
 
 def test_beliefs_go_before_descriptions_and_the_strongest_before_others():
     index, _, vectorizer = index_of(weighting="binary", stemmer="porter")
-    knowledge = TermKnowledge.from_descriptions({"gold": "Gold exports"}, strength=50.0) | keywords(
-        gold={"export": 1.0, "exporting": -2.0}
-    )
+    knowledge = TermKnowledge.from_descriptions(
+        {"gold": "Gold exports"}, strength=50.0
+    ) | keywords(gold={"export": 1.0, "exporting": -2.0})
     prior, _ = prior_for(knowledge, "laplace", CATEGORIES, index)
     assert prior.mode[1, vectorizer.vocabulary_["export"]] == -2.0
     assert prior.mode[1, vectorizer.vocabulary_["gold"]] > 20
@@ -116,14 +118,18 @@ def test_scales_and_signs_stand_where_they_were_said():
 
 def test_nothing_that_meets_the_vocabulary_leaves_the_prior_as_it_is():
     base = LaplacePrior(gamma=3.0)
-    prior, coverage = prior_for(keywords(corn=["maize", "the"]), base, CATEGORIES, ["corn", "gold"])
+    prior, coverage = prior_for(
+        keywords(corn=["maize", "the"]), base, CATEGORIES, ["corn", "gold"]
+    )
     assert prior is base
     assert (coverage.used, coverage.n_missing) == (0, 2)
     assert str(coverage) == "0 words used, 2 not in the vocabulary: maize (corn), the (corn)"
 
 
 def test_what_speaks_for_one_of_two_categories_speaks_against_the_other():
-    knowledge = keywords(ham={"dear": 2.0, "both": 1.0, "a": "+"}, spam={"win": 3.0, "both": 5.0})
+    knowledge = keywords(
+        ham={"dear": 2.0, "both": 1.0, "a": "+"}, spam={"win": 3.0, "both": 5.0}
+    )
     prior, _ = prior_for(
         knowledge, "laplace", ("ham", "spam"), ["a", "both", "dear", "win"], one_model=True
     )

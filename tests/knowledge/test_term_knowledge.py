@@ -50,9 +50,9 @@ def test_descriptions():
 
 def test_the_right_one_wins_word_by_word():
     left = TermKnowledge.from_keywords({"corn": {"corn": 1, "maize": 2}, "gold": ["gold"]})
-    right = TermKnowledge.from_keywords({"corn": {"corn": 5}}) | TermKnowledge.from_descriptions(
-        {"corn": "Maize"}
-    )
+    right = TermKnowledge.from_keywords(
+        {"corn": {"corn": 5}}
+    ) | TermKnowledge.from_descriptions({"corn": "Maize"})
     both = left | right
     assert both.words["corn"] == {"corn": Belief(strength=5), "maize": Belief(strength=2)}
     assert both.categories == ("corn", "gold")
@@ -74,19 +74,28 @@ def test_nothing_is_false_and_copies_are_equal():
         ([], "two parts"),
         ({"wrods": {}}, "two parts"),
         ({"words": ["corn"]}, "must map categories"),
-        ({"words": {"corn": 3}}, "category 'corn': expected a list or a mapping of words, got 3"),
+        (
+            {"words": {"corn": 3}},
+            "category 'corn': expected a list or a mapping of words, got 3",
+        ),
         (
             {"words": {"corn": "maize"}},
             "category 'corn': expected a list or a mapping of words, got 'maize'",
         ),
         ({"words": {False: ["no"]}}, "a category must be text, got False; quote it"),
-        ({"words": {"corn": [True]}}, "category 'corn': a word must be text, got True; quote it"),
+        (
+            {"words": {"corn": [True]}},
+            "category 'corn': a word must be text, got True; quote it",
+        ),
         (
             {"words": {"corn": {1987: 2}}},
             "category 'corn': a word must be text, got 1987; quote it",
         ),
         ({"words": {"corn": {" ": 2}}}, "a word must be text"),
-        ({"words": {"corn": {"maize": "much"}}}, "category 'corn', word 'maize': not a strength"),
+        (
+            {"words": {"corn": {"maize": "much"}}},
+            "category 'corn', word 'maize': not a strength",
+        ),
         ({"words": {"corn": {"maize": None}}}, "word 'maize': an empty belief"),
         (
             {"words": {"corn": {"maize": float("nan")}}},

@@ -65,7 +65,9 @@ CLASSIFIERS = [
     SparseBayesClassifier(prior=GaussianPrior(), prior_scale="norm", tol=1e-13),
     SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=1e-11, posterior="normal"),
     SpikeSlabClassifier(inclusion=0.5, slab_variance=1.0, tol=1e-6, max_iter=20_000),
-    SpikeSlabClassifier(link="probit", inclusion=0.5, slab_variance=1.0, tol=1e-6, max_iter=20_000),
+    SpikeSlabClassifier(
+        link="probit", inclusion=0.5, slab_variance=1.0, tol=1e-6, max_iter=20_000
+    ),
 ]
 ORDERED_CLASSIFIERS = [  # the order of documents matters, and there are no sample weights
     OnlinePerceptron(),

@@ -27,7 +27,9 @@ def test_every_learner_takes_labels_and_indicators(name):
 
 
 def test_every_learner_is_described():
-    assert all(learner.name == name and learner.description for name, learner in LEARNERS.items())
+    assert all(
+        learner.name == name and learner.description for name, learner in LEARNERS.items()
+    )
     assert {learner.weighting for learner in LEARNERS.values()} <= set(WEIGHTINGS)
 
 

@@ -26,7 +26,9 @@ def full_recursion(X, signs, moments=probit_moments, prior=1.0, keep=1.0, start=
     X is dense and has the bias in column 0.
     """
     n_weights = X.shape[1]
-    mean, covariance = (np.zeros(n_weights), prior * np.eye(n_weights)) if start is None else start
+    mean, covariance = (
+        (np.zeros(n_weights), prior * np.eye(n_weights)) if start is None else start
+    )
     evidence = []
     for x, y in zip(X, signs, strict=True):
         mean, covariance = (

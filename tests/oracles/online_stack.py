@@ -16,7 +16,8 @@ def likelihood_ratio(n, inside, with_term, both):
     cells = [both, inside - both, with_term - both, n - inside - with_term + both]
     margins = [inside, n - inside, with_term, n - with_term]
     return max(
-        2 * (xlogy(n, n) + sum(xlogy(k, k) for k in cells) - sum(xlogy(k, k) for k in margins)), 0.0
+        2 * (xlogy(n, n) + sum(xlogy(k, k) for k in cells) - sum(xlogy(k, k) for k in margins)),
+        0.0,
     )
 
 
@@ -125,7 +126,10 @@ class Stack:
         """Log odds of all categories, and what each regression saw."""
         z = [np.r_[self.experts(x, c), 1.0] for c in range(self.n_categories)]
         shared = [self.shared.output(each) for each in z]
-        many, groups = self.n_categories > 2, [min(int(np.log2(k + 1)), 15) for k in self.inside]
+        many, groups = (
+            self.n_categories > 2,
+            [min(int(np.log2(k + 1)), 15) for k in self.inside],
+        )
         values = [
             self.by_size[g].output(each, a) if many else a
             for each, a, g in zip(z, shared, groups, strict=True)

@@ -17,7 +17,9 @@ def polya_gamma(scores, generator):
     shifts = (np.arange(_PARTS) + 0.5) ** 2 + (scores[:, np.newaxis] / (2 * np.pi)) ** 2
     parts = (generator.exponential(size=shifts.shape) / shifts).sum(axis=1)
     means = np.where(
-        np.abs(scores) > 1e-6, np.tanh(scores / 2) / (2 * np.where(scores == 0, 1.0, scores)), 0.25
+        np.abs(scores) > 1e-6,
+        np.tanh(scores / 2) / (2 * np.where(scores == 0, 1.0, scores)),
+        0.25,
     )
     return parts / (2 * np.pi**2) + means - (1 / shifts).sum(axis=1) / (2 * np.pi**2)
 

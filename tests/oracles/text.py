@@ -40,7 +40,9 @@ def longest_ngram(character):
     is_letter = category[0] == "L" or category == "Nl"
     if is_letter and name.startswith(KATAKANA) and ord(character) < 0x10000:
         return 3
-    return 2 if character in MARKS_OF_KANA or (is_letter and name.startswith(HAN + KANA)) else None
+    return (
+        2 if character in MARKS_OF_KANA or (is_letter and name.startswith(HAN + KANA)) else None
+    )
 
 
 def tokens(text, *, lowercase=True, characters="words", min_length=2, unspaced="words"):
@@ -48,7 +50,11 @@ def tokens(text, *, lowercase=True, characters="words", min_length=2, unspaced="
     text = text.lower() if lowercase else text
     if unspaced == "words":
         return [word for word in re.findall(f"{pattern}+", text) if len(word) >= min_length]
-    found, units, run = [], [], None  # characters with their marks, and what kind of run they are
+    found, units, run = (
+        [],
+        [],
+        None,
+    )  # characters with their marks, and what kind of run they are
     for character in [*text, " "]:
         length, is_mark = longest_ngram(character), unicodedata.category(character)[0] == "M"
         if run in (2, 3) and character in JOINERS:
@@ -85,7 +91,9 @@ def weights(texts, weighting, *, cosine=False):
         "sublinear-tf-idf": lambda f, rarity: (1 + math.log(f)) * (math.log(rarity) + 1),
         "ltc": lambda f, rarity: (1 + math.log2(f)) * math.log2(rarity),
     }[weighting]
-    rows = [{t: formula(f, len(texts) / holding[t]) for t, f in count.items()} for count in counts]
+    rows = [
+        {t: formula(f, len(texts) / holding[t]) for t, f in count.items()} for count in counts
+    ]
     rows = [{t: w for t, w in row.items() if w != 0} for row in rows]
     if cosine or weighting in ("sublinear-tf-idf", "ltc"):
         for row in rows:

@@ -62,7 +62,9 @@ def test_a_quick_table_with_its_report(capsys, tmp_path):
         "--markdown",
         str(page),
     ]
-    code, out, _ = run(capsys, "sparse-bayes:table-1", "sparse-bayes:figure-2", "--quick", *where)
+    code, out, _ = run(
+        capsys, "sparse-bayes:table-1", "sparse-bayes:figure-2", "--quick", *where
+    )
     assert code == 0
     assert "48 not comparable" in out
     assert "boxes" not in out

@@ -92,7 +92,8 @@ def test_layout_numbers_the_notes(made):
     assert lines["ship"] == "82.4 → 70.0 (-12.4) [60.0 to 80.0] ≠1"
     assert layout.notes == ("Another | reading.", "not there")
     assert (
-        CellText("86.2", "88.0", "+1.8", "84.9 to 90.1").line == "86.2 → 88.0 (+1.8) [84.9 to 90.1]"
+        CellText("86.2", "88.0", "+1.8", "84.9 to 90.1").line
+        == "86.2 → 88.0 (+1.8) [84.9 to 90.1]"
     )
 
 
@@ -103,13 +104,19 @@ def test_json_has_no_times_and_is_plain(made):
 
 
 def test_markdown_and_its_pictures(made, tmp_path):
-    write_markdown(made, tmp_path / "results.md", command="python -m papers all", date="2026-01-01")
+    write_markdown(
+        made, tmp_path / "results.md", command="python -m papers all", date="2026-01-01"
+    )
     text = (tmp_path / "results.md").read_text()
     assert "python -m papers all" in text
     assert "2026-01-01" in text
     assert "no stems" in text
     assert "The picture is missing: no corpus." in text
-    assert (tmp_path / "results" / "sparse-bayes-table-1.svg").read_text().startswith("<svg xmlns=")
+    assert (
+        (tmp_path / "results" / "sparse-bayes-table-1.svg")
+        .read_text()
+        .startswith("<svg xmlns=")
+    )
     table = [line for line in text.splitlines() if line.startswith("| ")]
     assert len({line.replace("\\|", "").count("|") for line in table[:5]}) == 1
 

@@ -11,7 +11,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.corpus("reuters21578.tar.gz")]
 
 @pytest.fixture(scope="module")
 def texts():
-    return Texts(load_reuters(data_dir(), subset="modapte"), load_reuters_descriptions(data_dir()))
+    return Texts(
+        load_reuters(data_dir(), subset="modapte"), load_reuters_descriptions(data_dir())
+    )
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "laplace"])

@@ -33,7 +33,9 @@ def reuters(characters):
     )
     X, X_test = vectorizer.fit_transform(train.texts), vectorizer.transform(test.texts)
     Y, Y_test = train.indicator.toarray(), test.indicator.toarray()
-    selection = SelectTerms("likelihood-ratio", k=300, threshold=12.13, per_category=True).fit(X, Y)
+    selection = SelectTerms("likelihood-ratio", k=300, threshold=12.13, per_category=True).fit(
+        X, Y
+    )
     return X, Y, X_test, Y_test, selection.feature_mask_
 
 
@@ -59,7 +61,9 @@ def test_tables_2_6_and_7_of_the_online_paper():
         assert abs(100 * scores.macro.f1 - macro) <= 3
 
     for noise, printed, tolerance in TABLE_6:
-        other = OnlinePerceptron(likelihood=noise, n_epochs=3).fit(X, Y, feature_mask=feature_mask)
+        other = OnlinePerceptron(likelihood=noise, n_epochs=3).fit(
+            X, Y, feature_mask=feature_mask
+        )
         assert abs(other.log_evidence(X_test, Y_test).mean() - printed) <= tolerance
 
 

@@ -7,9 +7,16 @@ from papers.pictures import BoxPlot, Diagram, LinePlot, _quantile
 from tests.report.reading import macro
 
 PLOTS = [
-    LinePlot("Lines", "x <1>", "y", {"a & b": [(0, 1.0), (3, 9.0)], "c": [(1, 2.0)]}, marked=True),
     LinePlot(
-        "Logarithms", "rank", "count", {"terms": [(1, 5000.0), (300, 2.0)]}, x_log=True, y_log=True
+        "Lines", "x <1>", "y", {"a & b": [(0, 1.0), (3, 9.0)], "c": [(1, 2.0)]}, marked=True
+    ),
+    LinePlot(
+        "Logarithms",
+        "rank",
+        "count",
+        {"terms": [(1, 5000.0), (300, 2.0)]},
+        x_log=True,
+        y_log=True,
     ),
     LinePlot("Flat", "x", "y", {"a": [(0, 5.0), (1, 5.0)]}),
     BoxPlot(

@@ -48,7 +48,9 @@ def test_printed_macro_averages_are_the_means_of_the_printed_columns(number):
     printed = printed_table(f"sparse-bayes:table-{number}")
     for column in printed.columns:
         values = [printed.values[topic, column] for topic in TEN]
-        assert np.mean(values) == pytest.approx(printed.values["macro-average", column], abs=0.11)
+        assert np.mean(values) == pytest.approx(
+            printed.values["macro-average", column], abs=0.11
+        )
 
 
 def test_printed_breakdowns_add_up():

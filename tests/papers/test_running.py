@@ -80,7 +80,9 @@ def test_every_task_is_done_once_and_then_read(tmp_path):
     tasks = [Task.of(work.mark, str(n), number=n, folder=str(tmp_path)) for n in range(3)]
     store = Store(tmp_path / "store")
     first = carry_out(tasks, store)
-    files = {path.name: path.read_bytes() for path in (tmp_path / "store" / "results").iterdir()}
+    files = {
+        path.name: path.read_bytes() for path in (tmp_path / "store" / "results").iterdir()
+    }
     second = carry_out(tasks, store)
     assert (first.reused, second.reused) == (0, 3)
     assert first.results == second.results
@@ -122,11 +124,14 @@ def test_one_failure_leaves_the_others_standing(tmp_path, capsys):
 
 def test_a_corpus_that_is_not_there_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("BAYESIFT_DATA", str(tmp_path))
-    task = Task.of(work.mark, "needs Reuters", corpora=("reuters",), number=1, folder=str(tmp_path))
+    task = Task.of(
+        work.mark, "needs Reuters", corpora=("reuters",), number=1, folder=str(tmp_path)
+    )
     assert "Reuters-21578" in carry_out([task], Store(tmp_path / "store")).failures[task]
 
 
 def test_results_are_plain_numbers():
     assert (
-        json.dumps(rounded({"a": (1 / 3, 2, None, "x")})) == '{"a": [0.3333333333, 2, null, "x"]}'
+        json.dumps(rounded({"a": (1 / 3, 2, None, "x")}))
+        == '{"a": [0.3333333333, 2, null, "x"]}'
     )

@@ -54,7 +54,9 @@ def test_results_depend_on_what_measures_them_and_not_on_pages():
         name for name in reached if ".report" in name or ".cli" in name or ".charts" in name
     }
     assert not {
-        name for name in reached if name.startswith("papers.online") or name.endswith(":TABLE_1")
+        name
+        for name in reached
+        if name.startswith("papers.online") or name.endswith(":TABLE_1")
     }
 
 
@@ -66,7 +68,11 @@ def test_a_contender_depends_on_no_other():
         "papers.forecasts:PlattLines",
     } <= reached
     assert (
-        not {"papers.contenders:JURY", "papers.contenders:OURS", "papers.contenders:VowpalWabbit"}
+        not {
+            "papers.contenders:JURY",
+            "papers.contenders:OURS",
+            "papers.contenders:VowpalWabbit",
+        }
         & reached
     )
 
@@ -100,7 +106,11 @@ def trial(tmp_path, monkeypatch):
 def test_another_source_is_another_version(trial):
     a, b = "from trial_files import b\n", "x = 1\n"
     first = trial("trial_files.a", trial_files__a=a, trial_files__b=b)
-    assert set(reached_code("trial_files.a")) == {"trial_files", "trial_files.a", "trial_files.b"}
+    assert set(reached_code("trial_files.a")) == {
+        "trial_files",
+        "trial_files.a",
+        "trial_files.b",
+    }
     assert trial("trial_files.a") == first
     assert trial("trial_files.a", trial_files__b="x = 2\n") != first
 

@@ -21,7 +21,9 @@ def votes_by_hand(distances, categories, k):
 @pytest.fixture(scope="module")
 def points():
     generator = np.random.default_rng(0)
-    return generator.integers(0, 3, (60, 3)).astype(float), np.eye(4)[generator.integers(0, 4, 60)]
+    return generator.integers(0, 3, (60, 3)).astype(float), np.eye(4)[
+        generator.integers(0, 4, 60)
+    ]
 
 
 @pytest.mark.parametrize("k", [1, 3, 10, 60, 100])
@@ -53,11 +55,15 @@ def test_leave_one_out_of_separate_groups_is_perfect():
     assert set(hits.values()) == {1.0}
 
 
-@pytest.mark.parametrize(("table", "most"), [("topical:table-1", 512), ("topical:table-2", 256)])
+@pytest.mark.parametrize(
+    ("table", "most"), [("topical:table-1", 512), ("topical:table-2", 256)]
+)
 def test_nine_cells_need_a_long_run(table, most):
     grids = {long: experiments()[table].grid(Extent(long=long)) for long in (False, True)}
     absent = [place for place, cell in grids[False].items() if isinstance(cell, Absent)]
     printed = [(row, column) for row, column in absent if "printed" not in row]
-    assert {int(column) for _, column in absent} == {size for size in (512, 1024) if size > most}
+    assert {int(column) for _, column in absent} == {
+        size for size in (512, 1024) if size > most
+    }
     assert len(printed) == (3 if most == 512 else 6)
     assert not any(isinstance(cell, Absent) for cell in grids[True].values())

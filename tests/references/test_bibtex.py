@@ -53,7 +53,11 @@ def test_entries(write):
 @pytest.mark.parametrize(
     ("entry", "title", "message"),
     [
-        ("@article{a, title={Two {open}, year=2002}", "Two open, year=2002", "no closing brace"),
+        (
+            "@article{a, title={Two {open}, year=2002}",
+            "Two open, year=2002",
+            "no closing brace",
+        ),
         ("@article{a,\n title={Two {open},\n year=2002}", "Two open", "unbalanced"),
         ("@misc{a title={No comma}}", "No comma", None),
         ("@misc{title={No key}}", "No key", "no key"),

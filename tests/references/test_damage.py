@@ -93,7 +93,9 @@ def damage(content, rng):
         else:
             lines = content.split(b"\n")
             i, j = rng.randrange(len(lines)), rng.randrange(len(lines))
-            lines[i], lines[j] = (lines[j], lines[i]) if kind == "swap" else (lines[i], lines[i])
+            lines[i], lines[j] = (
+                (lines[j], lines[i]) if kind == "swap" else (lines[i], lines[i])
+            )
             content = b"\n".join(lines)
     return content
 
@@ -132,7 +134,10 @@ def test_nothing_is_lost_silently(suffix, tmp_path):
             at_most += sum(STARTS[suffix][1] in problem.message for problem in found.problems)
         if suffix == ".xml":
             at_least = at_most
-        if suffix in (".csv", ".tsv"):  # a row whose id is damaged, or a part of a row, is a row
+        if suffix in (
+            ".csv",
+            ".tsv",
+        ):  # a row whose id is damaged, or a part of a row, is a row
             at_most = len(re.findall(rb"[^\r\n]+", damaged)) - 1
         assert at_least <= read + reported <= at_most, (damaged, found.problems)
     assert refused < N_FILES // len(STARTS) // 2 or suffix in (".xlsx", ".parquet")

@@ -39,7 +39,11 @@ def test_parts_of_a_record(write):
         "2001-05-07",
         "JOUR",
     )
-    assert (first.doi, first.pmid, first.keywords) == ("10.1000/soil.1", "123", ("erosion", "fire"))
+    assert (first.doi, first.pmid, first.keywords) == (
+        "10.1000/soil.1",
+        "123",
+        ("erosion", "fire"),
+    )
     assert (first.abstract, first.url, len(found), found.problems) == (
         "Text.",
         "https://example.org/1",

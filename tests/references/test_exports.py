@@ -129,9 +129,13 @@ def test_counts(name):
 
 def test_every_file_is_counted():
     folder = data_dir() / "records"
-    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    names = {
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    }
     # records/failing holds exports that are known to be refused or misread; issue 32 is about them.
-    known = {name for name in names if not name.endswith(".md") and not name.startswith("failing/")}
+    known = {
+        name for name in names if not name.endswith(".md") and not name.startswith("failing/")
+    }
     assert known == set(COUNTS)
 
 
@@ -145,7 +149,9 @@ def test_several_files_at_once(everything):
 def check(found, again):
     assert len(again) == len(found)
     for before, after in zip(found, again, strict=True):
-        assert [getattr(after, part) for part in PARTS] == [getattr(before, part) for part in PARTS]
+        assert [getattr(after, part) for part in PARTS] == [
+            getattr(before, part) for part in PARTS
+        ]
         assert " ".join(after.notes).split() == " ".join(before.notes).split()
 
 
@@ -206,7 +212,9 @@ def test_decisions_and_annotations_are_added(name, suffix, tmp_path):
     write_references(decided, tmp_path / f"again{suffix}")
     again = read_references(tmp_path / f"again{suffix}")
     for before, after in zip(decided, again, strict=True):
-        assert [getattr(after, part) for part in PARTS] == [getattr(before, part) for part in PARTS]
+        assert [getattr(after, part) for part in PARTS] == [
+            getattr(before, part) for part in PARTS
+        ]
 
 
 def test_decisions_that_came_with_the_files():

@@ -34,7 +34,11 @@ def test_parts_of_a_record(write):
     found = read_references(write("pubmed-set.txt", PUBMED))
     first, second = found
     assert found.files[0].format == "medline"
-    assert (first.id, first.pmid, first.title) == ("00123", "123", "Triptans in migraine: a trial.")
+    assert (first.id, first.pmid, first.title) == (
+        "00123",
+        "123",
+        "Triptans in migraine: a trial.",
+    )
     assert first.authors == ("Ash, Ann", "Bee, Bob; Jr", "Trial Group")
     assert (first.doi, first.date, first.year) == ("10.1000/abc.1", "2020-11", 2020)
     assert first.abstract == "METHODS: We did AB - this."
@@ -45,7 +49,10 @@ def test_parts_of_a_record(write):
 
 def test_a_missing_number_is_reported(write):
     found = read_references(write("a.nbib", PUBMED.replace("PMID- 124\n", "")))
-    assert [reference.title for reference in found] == ["Triptans in migraine: a trial.", "Second."]
+    assert [reference.title for reference in found] == [
+        "Triptans in migraine: a trial.",
+        "Second.",
+    ]
     assert [(problem.line, problem.message) for problem in found.problems] == [
         (23, "record without PMID")
     ]
@@ -58,7 +65,8 @@ def test_blank_lines_in_a_record(write):
 
 def test_ovid(write):
     text = (
-        "<1>\nVN  - Ovid Technologies\nDB  - Ovid MEDLINE(R)\nUI  - 31\nTI  - One\nAB  - Text\n\n"
+        "<1>\nVN  - Ovid Technologies\nDB  - Ovid MEDLINE(R)\nUI  - 31\nTI  - One\nAB  - "
+        "Text\n\n"
     )
     text += "<2>\nVN  - Ovid Technologies\nDB  - Ovid MEDLINE(R)\nUI  - 32\nTI  - Two\n"
     found = read_references(write("ovid.txt", text))

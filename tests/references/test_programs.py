@@ -274,7 +274,9 @@ def test_tables(program, write):
 def test_decisions_in_tables(write):
     assert read_references(write("a.csv", TABLES["eppi"]))[0].included is False
     assert read_references(write("a.csv", TABLES["asreview"]))[0].included is True
-    text = "title;abstract;decision;exclusion reason\nA;B;Excluded;wrong drug\nC;D;;\nE;F;maybe;\n"
+    text = (
+        "title;abstract;decision;exclusion reason\nA;B;Excluded;wrong drug\nC;D;;\nE;F;maybe;\n"
+    )
     first, second, third = read_references(write("a.csv", text))
     assert first.decisions[0].reasons == ("wrong drug",)
     assert (second.decisions, third.decisions[0].verdict, third.included) == ((), "maybe", None)
@@ -475,7 +477,9 @@ def test_numbered_text_of_pubmed(write):
         "2",
         "12-19",
     )
-    assert first.abstract == "BACKGROUND: First paragraph. METHODS: More. 9. This is not a record."
+    assert (
+        first.abstract == "BACKGROUND: First paragraph. METHODS: More. 9. This is not a record."
+    )
     assert (first.doi, second.title, second.authors, second.pmid) == (
         DOI,
         "Second title.",
@@ -574,7 +578,10 @@ def test_xml_of_pubmed(write):
     found = read_references(write("pubmed.xml", PUBMED_XML))
     (first,) = found
     assert (first.title, first.doi, first.pmid, first.date) == (TITLE, DOI, "123", "2019-03-01")
-    assert (first.authors, first.abstract) == (("Ash, Ann", "Fire Group"), "METHODS: We did. Text.")
+    assert (first.authors, first.abstract) == (
+        ("Ash, Ann", "Fire Group"),
+        "METHODS: We did. Text.",
+    )
     assert (first.journal, first.volume, first.issue, first.pages) == (
         "Journal of Soils",
         "3",

@@ -65,7 +65,8 @@ def test_parts_of_a_record(write):
         lambda text: text.replace("  - ", "\t- "),
         lambda text: text.replace("  - ", "  -  "),
         lambda text: "\n".join(
-            line[:2].lower() + line[2:] if line[2:5] == "  -" else line for line in text.split("\n")
+            line[:2].lower() + line[2:] if line[2:5] == "  -" else line
+            for line in text.split("\n")
         ),
         lambda text: "\ufeff" + text.replace("\n", "\r\n"),
         lambda text: text.replace("\n", "\r"),
@@ -89,7 +90,10 @@ def test_parts_of_a_record(write):
 def test_dialects(write, change):
     found = read_references(write("a.ris", change(PLAIN)))
     assert titles(found) == ["Triptans in migraine", "Soil erosion"]
-    assert [reference.abstract for reference in found] == ["First line second line", "After fires"]
+    assert [reference.abstract for reference in found] == [
+        "First line second line",
+        "After fires",
+    ]
     assert not found.problems
 
 
@@ -133,7 +137,9 @@ def test_encodings(tmp_path, encoding):
 
 
 def test_decisions_of_rayyan_and_asreview(write):
-    note = 'RAYYAN-INCLUSION: {"Ann"=>"Excluded", "Bob"=>"Maybe"} | RAYYAN-LABELS: adult,trial | '
+    note = (
+        'RAYYAN-INCLUSION: {"Ann"=>"Excluded", "Bob"=>"Maybe"} | RAYYAN-LABELS: adult,trial | '
+    )
     note += "RAYYAN-EXCLUSION-REASONS: wrong drug,no control"
     text = PLAIN.replace("KW  - headache", f"KW  - headache\nN1  - {note}").replace(
         "SP  -", "N1  - ASReview_relevant\nSP  -"

@@ -61,7 +61,9 @@ def hostile_evaluation():
         curves=dict.fromkeys(NAMES, CURVE),
         decided=dict.fromkeys(NAMES, (0.5, 1.0)),
         reliability={
-            SCRIPT: ReliabilityCurve(*(np.array([x]) for x in (1.0, 1.0, 10**9, 0.9, 1.0)), 0.95)
+            SCRIPT: ReliabilityCurve(
+                *(np.array([x]) for x in (1.0, 1.0, 10**9, 0.9, 1.0)), 0.95
+            )
         },
         confusion=Confusion(NAMES, tuple(tuple(range(n)) for _ in range(n)), n),
         words=tuple(CategoryWords(name, words) for name in NAMES),

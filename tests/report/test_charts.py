@@ -18,7 +18,9 @@ SHARES = st.floats(0, 1)
 BINS = st.lists(
     st.tuples(SHARES, SHARES, st.integers(1, 10**9), SHARES, SHARES), min_size=1, max_size=10
 ).map(
-    lambda bins: ReliabilityCurve(*(np.array(column) for column in zip(*bins, strict=True)), 0.95)
+    lambda bins: ReliabilityCurve(
+        *(np.array(column) for column in zip(*bins, strict=True)), 0.95
+    )
 )
 CURVES = st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=20).map(
     lambda points: curve_of(*zip(*sorted(points), strict=True))

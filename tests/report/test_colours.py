@@ -65,6 +65,8 @@ def test_shaded_text_is_readable(palette):
     }
     assert set(shares) == {"good", "bad"}
     for kind, share in shares.items():
-        assert contrast(palette["text"], mixed(palette[kind], palette["track"], share)) >= 4.5, kind
+        assert (
+            contrast(palette["text"], mixed(palette[kind], palette["track"], share)) >= 4.5
+        ), kind
     for shade in ("accent", "bad"):
         assert contrast(palette["text"], mixed(palette[shade], palette["surface"], 0.28)) >= 4.5

@@ -9,7 +9,12 @@ from sklearn.svm import LinearSVC
 from bayesift.classifier import TextClassifier, evaluate
 from bayesift.evaluation import evaluate_decisions, significance_table
 from bayesift.records import Corpus, Document
-from bayesift.report import comparison_content, comparison_report, evaluation_report, report_content
+from bayesift.report import (
+    comparison_content,
+    comparison_report,
+    evaluation_report,
+    report_content,
+)
 from bayesift.report.gather import worst_mistakes
 from tests.report.reading import read
 
@@ -105,16 +110,23 @@ def test_stemmed_words_are_found_in_the_excerpt():
 
     classifier = TextClassifier(vectorizer=TermVectorizer(stemmer="porter"))
     classifier.fit(["exports", "tankers"], ["trade", "ship"])
-    corpus = Corpus((Document("1", "Exported exporting", categories=("ship",)),), ("ship", "trade"))
+    corpus = Corpus(
+        (Document("1", "Exported exporting", categories=("ship",)),), ("ship", "trade")
+    )
     (mistake,) = worst_mistakes(classifier, corpus, *classifier.decide(corpus.texts))
-    assert [span.text for span in mistake.excerpt if span.contribution] == ["Exported", "exporting"]
+    assert [span.text for span in mistake.excerpt if span.contribution] == [
+        "Exported",
+        "exporting",
+    ]
 
 
 def test_characters_of_the_excerpt_share_the_contributions_of_ngrams():
     classifier = TextClassifier(model="naive-bayes").fit(
         ["小麦和玉米 wheat", "石油价格 oil"], ["grain", "crude"]
     )
-    corpus = Corpus((Document("1", "Wheat: 小麦。", categories=("crude",)),), ("crude", "grain"))
+    corpus = Corpus(
+        (Document("1", "Wheat: 小麦。", categories=("crude",)),), ("crude", "grain")
+    )
     (mistake,) = worst_mistakes(classifier, corpus, *classifier.decide(corpus.texts))
     assert [span.text for span in mistake.excerpt if span.contribution] == ["Wheat", "小", "麦"]
     assert "".join(span.text for span in mistake.excerpt) == "Wheat: 小麦。"
@@ -168,7 +180,9 @@ def test_vectors_instead_of_texts():
         Document(str(i), "", categories=(c,)) for i, c in enumerate(("corn", "oil", "oil"))
     )
     corpus = Corpus(documents, ("corn", "oil"), vectors=vectors)
-    content = content_of(TextClassifier(model="naive-bayes").fit_corpus(corpus), corpus, title=None)
+    content = content_of(
+        TextClassifier(model="naive-bayes").fit_corpus(corpus), corpus, title=None
+    )
     assert content.title == "naive-bayes on a corpus"
     assert content.words[0].words[0].word.startswith("term ")
     assert "(no text)" in read(evaluation_report(content)).text or not content.mistakes

@@ -69,7 +69,9 @@ def test_pictures_have_names(page):
     reader = read(page)
     drawn = [value for tag, name, value in reader.attributes if tag == "svg" and name == "role"]
     hidden = [
-        value for tag, name, value in reader.attributes if tag == "svg" and name == "aria-hidden"
+        value
+        for tag, name, value in reader.attributes
+        if tag == "svg" and name == "aria-hidden"
     ]
     assert len(drawn) + len(hidden) == reader.tags.count("svg")
     assert reader.tags.count("title") == len(drawn) + 1
@@ -110,7 +112,9 @@ def test_mistakes_are_described_in_sentences():
     assert "Missed spam. It belongs to no category; the model assigned none." in mistake_text(
         assigned=False, truth=(), decided=(), confidence=None
     )
-    several = mistake_text(decided=("spam", "work"), confidence=0.75, prior=-2.0, unseen_share=0.5)
+    several = mistake_text(
+        decided=("spam", "work"), confidence=0.75, prior=-2.0, unseen_share=0.5
+    )
     assert (
         "Wrongly assigned to spam, 75.0% certain. It belongs to ham; the model assigned spam work."
         in several
@@ -119,7 +123,13 @@ def test_mistakes_are_described_in_sentences():
 
 
 def test_only_informative_words_are_marked():
-    spans = (Span("Free", 4.0), Span(" and "), Span("cheap", 1.0), Span(" "), Span("lunch", -0.5))
+    spans = (
+        Span("Free", 4.0),
+        Span(" and "),
+        Span("cheap", 1.0),
+        Span(" "),
+        Span("lunch", -0.5),
+    )
     words = (WordWeight("free", 4.0), WordWeight("cheap", 1.0), WordWeight("lunch", -0.5))
     mistake = Mistake("7", "spam", True, ("ham",), ("spam",), 0.9, spans, words)
     reader = read(evaluation_report(EvaluationContent("", (), (), (), mistakes=(mistake,))))
@@ -146,7 +156,8 @@ def test_the_best_system_is_bold():
 
 def test_systems_without_probabilities_are_compared_with_others():
     with_loss = System(
-        "naive-bayes", (Measure("accuracy", 0.8, ""), Measure("log loss", 0.4, "", rising=False))
+        "naive-bayes",
+        (Measure("accuracy", 0.8, ""), Measure("log loss", 0.4, "", rising=False)),
     )
     without = System("svm", (Measure("accuracy", 0.9, ""),))
     for systems in ((with_loss, without), (without, with_loss)):

@@ -40,7 +40,8 @@ def brute_alpha(ratings):
     values = [unit for unit in values if len(unit) > 1]
     everything = [value for unit in values for value in unit]
     observed = sum(
-        sum(a != b for a, b in itertools.permutations(unit, 2)) / (len(unit) - 1) for unit in values
+        sum(a != b for a, b in itertools.permutations(unit, 2)) / (len(unit) - 1)
+        for unit in values
     ) / len(everything)
     expected = np.mean([a != b for a, b in itertools.permutations(everything, 2)])
     return 1 - observed / expected
@@ -51,7 +52,11 @@ def brute_ac1(ratings):
     kinds = sorted({value for rated in ratings for value in rated.values()})
     values = [[rated[unit] for rated in ratings if unit in rated] for unit in units]
     agree = np.mean(
-        [np.mean([a == b for a, b in itertools.permutations(v, 2)]) for v in values if len(v) > 1]
+        [
+            np.mean([a == b for a, b in itertools.permutations(v, 2)])
+            for v in values
+            if len(v) > 1
+        ]
     )
     shares = [np.mean([v.count(kind) / len(v) for v in values]) for kind in kinds]
     chance = sum(p * (1 - p) for p in shares) / (len(kinds) - 1)
@@ -63,7 +68,8 @@ def test_random_tables_with_missing_data(seed):
     rng = np.random.default_rng(seed)
     truth = rng.choice(["included", "excluded", "maybe"], size=60, p=[0.1, 0.8, 0.1])
     noisy = [
-        np.where(rng.random(60) < 0.2, rng.permutation(truth), truth) for _ in range(2 + seed % 2)
+        np.where(rng.random(60) < 0.2, rng.permutation(truth), truth)
+        for _ in range(2 + seed % 2)
     ]
     ratings = [
         {str(i): str(v) for i, v in enumerate(values) if rng.random() < 0.8} for values in noisy

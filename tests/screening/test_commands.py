@@ -240,9 +240,20 @@ def test_a_labelled_pool_is_simulated(monkeypatch, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code"), [(["--by", "x"], 2), (["--category", "x"], 1), (["--recall", "2"], 2)]
 )
-def test_a_simulation_that_makes_no_sense_is_refused(monkeypatch, capsys, tmp_path, options, code):
+def test_a_simulation_that_makes_no_sense_is_refused(
+    monkeypatch, capsys, tmp_path, options, code
+):
     assert (
-        run(monkeypatch, "screen", "simulate", file_of(tmp_path), "-q", "--batch", "50", *options)
+        run(
+            monkeypatch,
+            "screen",
+            "simulate",
+            file_of(tmp_path),
+            "-q",
+            "--batch",
+            "50",
+            *options,
+        )
         == code
     )
     assert capsys.readouterr().err.count("\n") == 1

@@ -15,7 +15,10 @@ def rates(n):
 def prior():
     families = decay._shapes(2)
     return np.concatenate(
-        [np.full(len(f), w / len(f)) for f, w in zip(families, decay._FAMILY_WEIGHTS, strict=True)]
+        [
+            np.full(len(f), w / len(f))
+            for f, w in zip(families, decay._FAMILY_WEIGHTS, strict=True)
+        ]
     )
 
 
@@ -28,7 +31,9 @@ def test_the_expected_number_is_that_of_brute_force(sample):
     weight = expected = none = 0.0
     for share, r in zip(prior(), rates(n), strict=True):
         s = (1 - tail) * r / r.sum() + tail * slow / slow.sum()
-        likelihood = share * a ** len(places) * np.prod(s[places - 1]) * np.exp(-a * s[:read].sum())
+        likelihood = (
+            share * a ** len(places) * np.prod(s[places - 1]) * np.exp(-a * s[:read].sum())
+        )
         likelihood *= poisson.pmf(sample[1], a * sample[0] / n)
         weight += likelihood.sum()
         # Numbers above that of the unseen documents count as all of them.
@@ -105,7 +110,9 @@ def test_an_estimate_in_words():
         model.estimate([True, False]),
         RankDecay(1000).estimate(([False] * 9 + [True]) * 60),
     )
-    assert str(early) == "cannot tell yet what is left: too early, 1 of 10 relevant records found"
+    assert (
+        str(early) == "cannot tell yet what is left: too early, 1 of 10 relevant records found"
+    )
     assert str(weak).startswith(
         "cannot tell yet what is left: relevant records do not become rarer"
     )

@@ -3,7 +3,14 @@ import pytest
 from scipy import sparse
 
 from bayesift.errors import DataError
-from bayesift.screening import Part, Pool, RelevanceModel, RelevanceSettings, ReviewQueue, relevance
+from bayesift.screening import (
+    Part,
+    Pool,
+    RelevanceModel,
+    RelevanceSettings,
+    ReviewQueue,
+    relevance,
+)
 from bayesift.screening.relevance import leading_directions
 
 
@@ -66,7 +73,9 @@ def test_parts_are_weighted_by_finds():
         starts = ends - [part.n_columns for part in pool.parts]
         blocks = [pool.X[:, a:b].toarray() for a, b in zip(starts, ends, strict=True)]
         expected = sum(w * gram(block) for w, block in zip(weights, blocks, strict=True))
-        np.testing.assert_allclose(gram(model.rows(slice(None)).toarray()), expected, atol=1e-12)
+        np.testing.assert_allclose(
+            gram(model.rows(slice(None)).toarray()), expected, atol=1e-12
+        )
 
 
 def test_parts_that_do_not_fit_are_refused():

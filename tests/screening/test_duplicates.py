@@ -10,7 +10,14 @@ import pytest
 from bayesift.references import Decision, Reference
 from bayesift.screening import find_duplicates, match_probability, merge
 from bayesift.screening.duplicates import candidate_pairs
-from bayesift.screening.linkage import Fields, compare, fold, letter_sets, overlaps, same_journal
+from bayesift.screening.linkage import (
+    Fields,
+    compare,
+    fold,
+    letter_sets,
+    overlaps,
+    same_journal,
+)
 
 PAPER = Reference(
     title="Sumatriptan in acute migraine: a randomized trial",
@@ -121,7 +128,8 @@ def test_similarity_is_dices_coefficient_of_sets_of_three_letters():
 def test_titles_that_are_alike_become_candidates():
     rng = random.Random(0)
     words = [
-        "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(3, 9))) for _ in range(300)
+        "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(3, 9)))
+        for _ in range(300)
     ]
     titles = [" ".join(rng.sample(words, 9)) for _ in range(200)]
     typos = [title[:20] + "x" + title[22:] for title in titles]
@@ -190,10 +198,17 @@ def test_journals_and_their_abbreviations(one, other, same):
 
 def test_a_merged_record_has_all_parts_and_its_sources_stay():
     first = Reference(
-        title="Corn", doi="10.1/c", keywords=("maize",), decisions=(Decision("included", "Ann"),)
+        title="Corn",
+        doi="10.1/c",
+        keywords=("maize",),
+        decisions=(Decision("included", "Ann"),),
     )
     second = Reference(
-        title="Corn", abstract="About corn.", year=2001, keywords=("maize", "grain"), labels=("a",)
+        title="Corn",
+        abstract="About corn.",
+        year=2001,
+        keywords=("maize", "grain"),
+        labels=("a",),
     )
     merged = merge([first, second])
     assert (merged.doi, merged.abstract, merged.year) == ("10.1/c", "About corn.", 2001)
@@ -218,7 +233,9 @@ def test_exports_of_the_same_records_by_different_programs():
 
     data = exports()
     joined = [
-        pair for group in find_duplicates(data.references).groups for pair in combinations(group, 2)
+        pair
+        for group in find_duplicates(data.references).groups
+        for pair in combinations(group, 2)
     ]
     right = sum(data.publications[i] == data.publications[j] for i, j in joined)
     wanted = sum(a == b for a, b in combinations(data.publications, 2))

@@ -62,7 +62,9 @@ def test_decisions_hold_until_they_are_changed_or_taken_back(folder):
             "decide", by="ann", record="1", verdict="included", rank=1, score=0.5, seconds=3.2
         )
         project.append("decide", by="ben", record="1", verdict="included")
-        project.append("decide", by="ann", record="2", verdict="excluded", reasons=["wrong crop"])
+        project.append(
+            "decide", by="ann", record="2", verdict="excluded", reasons=["wrong crop"]
+        )
         project.append("decide", by="ann", record="2", verdict="maybe")
         project.append("note", by="ann", record="2", text="see the full text")
         assert project.verdict("1") == "included"
@@ -96,7 +98,9 @@ def test_duplicates_can_be_split_and_joined(folder):
 
 def test_a_record_carries_its_decisions_out(folder):
     with writing(folder) as project:
-        project.append("decide", by="ann", record="1", verdict="excluded", reasons=["wrong crop"])
+        project.append(
+            "decide", by="ann", record="1", verdict="excluded", reasons=["wrong crop"]
+        )
         project.append("note", by="ann", record="1", text="sure")
         told = with_decisions(project.records["1"], project, {"rank": "3", "probability": ""})
     assert told.decisions == (Decision("excluded", "ann", ("wrong crop",)),)
@@ -236,7 +240,9 @@ def test_a_decision_that_cannot_be_written_is_not_taken(folder, monkeypatch):
     with writing(folder) as project:
         with monkeypatch.context() as patched:
             patched.setattr(os, "write", full)
-            with pytest.raises(DataError, match=r"decisions\.jsonl: cannot be written \(No space"):
+            with pytest.raises(
+                DataError, match=r"decisions\.jsonl: cannot be written \(No space"
+            ):
                 project.append("decide", by="ann", record="1", verdict="included")
         assert not project.events
         assert project.verdict("1") is None

@@ -126,7 +126,9 @@ def test_covariance_is_that_of_the_inverse_hessian(queue):
     ) / settings.variance
     rows = np.arange(20, 40)
     exact = design[rows] @ np.linalg.inv(hessian) @ design[rows].T
-    np.testing.assert_allclose(queue.model.covariance(rows, queue.labels, scores), exact, atol=1e-9)
+    np.testing.assert_allclose(
+        queue.model.covariance(rows, queue.labels, scores), exact, atol=1e-9
+    )
 
 
 def test_information_gain_is_the_drop_of_entropy(queue):
@@ -134,7 +136,9 @@ def test_information_gain_is_the_drop_of_entropy(queue):
     scores = queue.scores
     variances = np.diagonal(queue.model.covariance(rows, queue.labels, scores))
     rng = np.random.default_rng(0)
-    p = 1 / (1 + np.exp(-(scores[rows] + np.sqrt(variances) * rng.standard_normal((400_000, 5)))))
+    p = 1 / (
+        1 + np.exp(-(scores[rows] + np.sqrt(variances) * rng.standard_normal((400_000, 5))))
+    )
     entropy = lambda q: -q * np.log(q) - (1 - q) * np.log(1 - q)  # noqa: E731
     sampled = entropy(p.mean(axis=0)) - entropy(p).mean(axis=0)
     np.testing.assert_allclose(queue.information_gain(rows), sampled, atol=2e-3)
@@ -167,7 +171,9 @@ def test_mixture_holds_both(queue):
     shown = queue.next_documents(10, by="mixture", information_share=0.3)
     assert len(set(shown) & set(queue.next_documents(7))) >= 7
     assert shown != queue.next_documents(10)
-    assert queue.next_documents(10, by="mixture", information_share=0.0) == queue.next_documents(10)
+    assert queue.next_documents(
+        10, by="mixture", information_share=0.0
+    ) == queue.next_documents(10)
 
 
 def test_words_move_their_documents_up_at_once(queue, texts):
@@ -356,7 +362,9 @@ def test_forecasts_are_calibrated_where_the_model_is_true():
     inside = 0
     for _ in range(60):
         Z = rng.standard_normal((400, 5)) / np.sqrt(5)
-        labels = np.where(rng.random(400) < 1 / (1 + np.exp(2 - Z @ rng.normal(0, 3, 5))), 1, -1)
+        labels = np.where(
+            rng.random(400) < 1 / (1 + np.exp(2 - Z @ rng.normal(0, 3, 5))), 1, -1
+        )
         shown = np.where(np.arange(400) < 200, labels, 0)
         low, high = Forecast(sparse.csr_array(Z)).remaining(shown).interval(0.9)
         inside += low <= np.sum(labels[200:] > 0) <= high

@@ -68,7 +68,8 @@ def test_the_query_ranks_before_the_first_decision(project, references):
 def test_keywords_and_word_vectors_are_parts_of_their_own(project, references, tmp_path):
     vectors = WordVectors.of(["placebo", "mice"], [[1.0, 0.0], [0.0, 1.0]])
     parts = [
-        part.name for part in Review(project, "ann", word_vectors=vectors).ranked.queue.model.parts
+        part.name
+        for part in Review(project, "ann", word_vectors=vectors).ranked.queue.model.parts
     ]
     assert parts == ["words", "stems", "directions", "titles", "dense"]
     described = ReferenceList(
@@ -105,7 +106,9 @@ def test_a_review_goes_on_where_it_stopped(project):
     with Project(project.folder, writing=True) as again:
         other = Review(again, "ann")
         assert other.progress().n_decided == expected.n_decided == 12
-        np.testing.assert_allclose(other.ranked.queue.scores, work.ranked.queue.scores, atol=0.05)
+        np.testing.assert_allclose(
+            other.ranked.queue.scores, work.ranked.queue.scores, atol=0.05
+        )
         assert other.undo().id == list(project.decisions)[-1]
 
 
@@ -185,8 +188,12 @@ def test_probabilities_follow_the_decisions(project):
     work = Review(project, "ann")
     screen(work, 40)
     ranks = work.ranked.ranks()
-    relevant = [chance for name, (_, chance) in ranks.items() if is_trial(project.records[name])]
-    others = [chance for name, (_, chance) in ranks.items() if not is_trial(project.records[name])]
+    relevant = [
+        chance for name, (_, chance) in ranks.items() if is_trial(project.records[name])
+    ]
+    others = [
+        chance for name, (_, chance) in ranks.items() if not is_trial(project.records[name])
+    ]
     assert np.mean(relevant) > 0.5 > 0.2 > np.mean(others)
     assert sorted(rank for rank, _ in ranks.values()) == list(range(1, 81))
 
@@ -227,7 +234,9 @@ def test_a_record_is_split_and_both_are_shown(tmp_path):
 
 def test_pools_without_any_text_are_refused(tmp_path):
     with (
-        Project.create(tmp_path / "review", ReferenceList((Reference(doi="10.1/x"),))) as project,
+        Project.create(
+            tmp_path / "review", ReferenceList((Reference(doi="10.1/x"),))
+        ) as project,
         pytest.raises(DataError, match="no record has a title"),
     ):
         Review(project, "ann")
@@ -251,7 +260,9 @@ def test_labels_of_an_older_review_rank_the_new_one(tmp_path, references):
         )
         for r in references[:40]
     ]
-    with Project.create(tmp_path / "review", ReferenceList(references.references[40:])) as project:
+    with Project.create(
+        tmp_path / "review", ReferenceList(references.references[40:])
+    ) as project:
         n = sum(is_trial(record) for record in project.records.values())
         project.append("prior", by="ann", records=prior_values(old))
     with Project(tmp_path / "review", writing=True) as project:

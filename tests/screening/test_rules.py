@@ -36,7 +36,9 @@ def test_a_rule_stops_within_the_pool_and_tells_the_recall_there(name):
     assert 0 < point.n_read <= len(hits)
     assert point == STOPPING_RULES[name].stop(hits, found_before=1, seed=3)
     if name not in ("sample check", "QBCB", "SAFE"):
-        assert point.recall == pytest.approx((1 + hits[: point.n_read].sum()) / (1 + hits.sum()))
+        assert point.recall == pytest.approx(
+            (1 + hits[: point.n_read].sum()) / (1 + hits.sum())
+        )
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,9 @@ def test_chao_counts_what_one_and_two_rankers_found():
     for _ in range(400):
         found = rng.random((2, 60)) < 0.6
         by = found.sum(axis=0)
-        held.append(np.sum(by == 0) <= chao_limit(int(np.sum(by == 1)), int(np.sum(by == 2)), 0.95))
+        held.append(
+            np.sum(by == 0) <= chao_limit(int(np.sum(by == 1)), int(np.sum(by == 2)), 0.95)
+        )
     assert np.mean(held) >= 0.93
     hits = ranked(200, 40)
     orders = [np.arange(200), np.arange(200)[::-1]]
@@ -113,10 +117,12 @@ def test_every_part_of_a_pool_is_a_ranker_of_chao():
     rng = np.random.default_rng(0)
     topics = rng.random(60) < 0.4
     words = [
-        np.where(topic, "corn wheat maize", "gold silver mine").item().split() for topic in topics
+        np.where(topic, "corn wheat maize", "gold silver mine").item().split()
+        for topic in topics
     ]
     texts = [
-        " ".join([*rng.choice(some, 4), *rng.choice(["of", "in", "at", "by"], 3)]) for some in words
+        " ".join([*rng.choice(some, 4), *rng.choice(["of", "in", "at", "by"], 3)])
+        for some in words
     ]
     pool, start = Pool.of_texts(texts), (int(np.argmax(topics)), int(np.argmin(topics)))
     curve = simulate_review(pool, topics, start=start)
@@ -135,4 +141,6 @@ def test_a_sample_is_read_first_and_counts():
     assert point == PosteriorRule(sample_share=0.1).stop(hits, seed=1)
     drawn = np.random.default_rng(1).permutation(600)[:60]
     rest = np.delete(hits, drawn)[: point.n_read - 60]
-    assert point.recall == pytest.approx((1 + hits[drawn].sum() + rest.sum()) / (1 + hits.sum()))
+    assert point.recall == pytest.approx(
+        (1 + hits[drawn].sum() + rest.sum()) / (1 + hits.sum())
+    )

@@ -63,9 +63,9 @@ def test_every_route_is_guarded(shared_clients):
 
 
 def test_tokens_are_kept_as_hashes_only(shared_clients):
-    token = shared_clients.admin.post("/api/users", json={"name": "eve", "role": "reader"}).json()[
-        "token"
-    ]
+    token = shared_clients.admin.post(
+        "/api/users", json={"name": "eve", "role": "reader"}
+    ).json()["token"]
     client, session = shared_clients.signed_in(token)
     with shared_clients.service.store.reading() as read:
         assert (
@@ -87,7 +87,8 @@ def test_a_token_ends_with_its_person(clients):
     client, _ = clients.signed_in(token)
     assert client.get("/api/session").json()["user"] == "eve"
     assert (
-        clients.admin.post("/api/users", json={"name": "eve", "role": "reader"}).status_code == 409
+        clients.admin.post("/api/users", json={"name": "eve", "role": "reader"}).status_code
+        == 409
     )
     assert clients.admin.delete("/api/users/eve").status_code == 204
     assert client.get("/api/session").status_code == 401
@@ -96,7 +97,9 @@ def test_a_token_ends_with_its_person(clients):
     assert (last.status_code, last.json()["detail"]) == (409, "'admin' is the last admin")
 
 
-@pytest.mark.parametrize("header", ["Bearer nonsense", "Bearer", "Basic YTpi", "", "Bearer \xff"])
+@pytest.mark.parametrize(
+    "header", ["Bearer nonsense", "Bearer", "Basic YTpi", "", "Bearer \xff"]
+)
 def test_wrong_tokens_are_refused(shared_clients, header):
     answer = shared_clients.anybody.get(
         "/api/filters", headers={"Authorization": header.encode("latin-1")}
@@ -114,7 +117,8 @@ def test_sessions_need_their_csrf_token(clients):
     body = {"name": "grain", "query": "corn"}
     assert client.post("/api/filters", json=body).status_code == 403
     assert (
-        client.post("/api/filters", json=body, headers={"X-CSRF-Token": "guess"}).status_code == 403
+        client.post("/api/filters", json=body, headers={"X-CSRF-Token": "guess"}).status_code
+        == 403
     )
     headers = {"X-CSRF-Token": session["csrf"]}
     assert client.post("/api/filters", json=body, headers=headers).status_code == 201
@@ -134,7 +138,9 @@ def test_the_cookie_is_kept_from_scripts_and_other_sites(clients):
 def caller(service, peer="127.0.0.1", host="127.0.0.1:8765", **headers):
     """A browser at some address, on the page of some host."""
     own = {"Origin": f"http://{host}", **headers}
-    return TestClient(service.app, base_url=f"http://{host}", client=(peer, 50_000), headers=own)
+    return TestClient(
+        service.app, base_url=f"http://{host}", client=(peer, 50_000), headers=own
+    )
 
 
 def may_set_up(service, **options):
@@ -227,7 +233,9 @@ def test_markup_goes_out_as_data(clients):
     """Nothing but JSON carries what people wrote, and no browser is to take it for a page."""
     evil = "<script>alert(1)</script><img src=x onerror=alert(2)>"
     clients.ada.post("/api/filters", json={"name": "grain", "query": "wheat alert"})
-    clients.ada.post("/api/documents", json={"id": evil, "title": evil, "text": f"wheat {evil}"})
+    clients.ada.post(
+        "/api/documents", json={"id": evil, "title": evil, "text": f"wheat {evil}"}
+    )
     queue = clients.ada.get("/api/filters/grain/queue")
     assert queue.headers["content-type"] == "application/json"
     assert queue.json()[0]["document"]["title"] == evil
@@ -257,18 +265,23 @@ def test_too_many_requests_are_put_off(tmp_path):
         assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 3
         assert int(answers[-1].headers["retry-after"]) >= 1
         assert clients.bob.get("/api/filters").status_code == 200
-        logins = [clients.anybody.post("/api/session", json={"token": "guess"}) for _ in range(5)]
+        logins = [
+            clients.anybody.post("/api/session", json={"token": "guess"}) for _ in range(5)
+        ]
         assert [login.status_code for login in logins] == [401, 401, 401, 429, 429]
 
 
 def test_what_is_too_large_is_refused(tmp_path):
     with running(tmp_path, max_body=2_000, max_text=100, max_batch=2) as service:
         ada = Clients(service).ada
-        assert ada.post("/api/documents", json={"id": "1", "text": "x" * 3_000}).status_code == 413
+        assert (
+            ada.post("/api/documents", json={"id": "1", "text": "x" * 3_000}).status_code == 413
+        )
         long = ada.post("/api/documents", json={"id": "1", "text": "x" * 101})
         assert (long.status_code, "document '1'" in long.json()["detail"]) == (413, True)
         assert (
-            ada.post("/api/documents/batch", json={"documents": documents(0, 3)}).status_code == 413
+            ada.post("/api/documents/batch", json={"documents": documents(0, 3)}).status_code
+            == 413
         )
         pieces = (b"x" * 500 for _ in range(10))
         assert ada.post("/api/documents", content=pieces).status_code == 413
@@ -310,7 +323,9 @@ def test_event_streams_are_bounded_and_end_with_the_service(tmp_path):
     with running(tmp_path) as service:
         service.end_streams()
         stream = _events(service, "ada", "grain", 0, open_for=3600.0)
-        with ThreadPoolExecutor(1) as other:  # this thread may have a loop already: Playwright's
+        with ThreadPoolExecutor(
+            1
+        ) as other:  # this thread may have a loop already: Playwright's
             assert other.submit(asyncio.run, _all_of(stream)).result() == ["retry: 2000\n\n"]
 
 
@@ -325,10 +340,17 @@ def test_problems_have_one_form(shared_clients):
         (shared_clients.ada.post("/api/filters", content=b"{nonsense"), 422),
         (shared_clients.ada.post("/api/filters", content=rb'{"name": "\ud800"}'), 422),
         (
-            shared_clients.ada.post("/api/filters", content=rb'{"name": "a", "query": "\ud800"}'),
+            shared_clients.ada.post(
+                "/api/filters", content=rb'{"name": "a", "query": "\ud800"}'
+            ),
             422,
         ),
-        (shared_clients.ada.post("/api/documents", content=rb'{"id": "a", "text": "\ud800"}'), 422),
+        (
+            shared_clients.ada.post(
+                "/api/documents", content=rb'{"id": "a", "text": "\ud800"}'
+            ),
+            422,
+        ),
         (shared_clients.ada.get("/api/filters?limit=x"), 200),
         (shared_clients.ada.get("/api/filters/none/curve"), 404),
     ):

@@ -88,7 +88,9 @@ def test_a_failed_snapshot_does_not_end_the_writer(tmp_path, monkeypatch):
     with running(tmp_path, snapshot_every=1) as service:
         clients = Clients(service)
         clients.ada.post("/api/filters", json={"name": "grain", "query": "wheat corn"})
-        monkeypatch.setattr(LiveState, "snapshot", lambda _: (_ for _ in ()).throw(MemoryError()))
+        monkeypatch.setattr(
+            LiveState, "snapshot", lambda _: (_ for _ in ()).throw(MemoryError())
+        )
         clients.ada.post("/api/documents/batch", json={"documents": documents(0, 10)})
         assert judge(clients.ada, "d0").status_code == 200
         assert judge(clients.ada, "d3").status_code == 200
@@ -146,9 +148,15 @@ def test_estimates_do_not_take_the_threads_of_other_requests(fed):
 
 
 def test_ids_of_two_files_may_be_the_same(clients):
-    first = [{"id": str(n), "source": "one.csv", "text": text_about("grain", n)} for n in range(5)]
-    second = [{"id": str(n), "source": "two.csv", "text": text_about("crude", n)} for n in range(5)]
-    again = [{**document, "source": "copy.csv", "id": f"x{document['id']}"} for document in first]
+    first = [
+        {"id": str(n), "source": "one.csv", "text": text_about("grain", n)} for n in range(5)
+    ]
+    second = [
+        {"id": str(n), "source": "two.csv", "text": text_about("crude", n)} for n in range(5)
+    ]
+    again = [
+        {**document, "source": "copy.csv", "id": f"x{document['id']}"} for document in first
+    ]
     counts = []
     for batch in (first, second, first, again):
         answer = clients.ada.post("/api/documents/batch", json={"documents": batch}).json()
@@ -214,7 +222,9 @@ def test_long_examples_are_refused_and_long_texts_explained_in_part(clients, mon
     answer = clients.ada.post("/api/filters", json={"name": "long", "examples": examples})
     assert answer.status_code == 422
     clients.ada.post("/api/filters", json={"name": "grain", "query": "wheat"})
-    clients.ada.post("/api/documents", json={"id": "long", "text": "wheat " + "corn " * 150_000})
+    clients.ada.post(
+        "/api/documents", json={"id": "long", "text": "wheat " + "corn " * 150_000}
+    )
     space, read = type(clients.service.live.engine.space), []
     forms_of = space.forms_of
     monkeypatch.setattr(
@@ -239,7 +249,8 @@ def content(path):
     )
     with sqlite3.connect(path) as connection:
         return {
-            name: sorted(map(repr, connection.execute(f"SELECT * FROM {name}"))) for name in tables
+            name: sorted(map(repr, connection.execute(f"SELECT * FROM {name}")))
+            for name in tables
         }
 
 
@@ -285,7 +296,10 @@ def test_a_large_file_is_checked_in_a_process_of_its_own(tmp_path, monkeypatch):
     open_store(tmp_path).close()
     with sqlite3.connect(tmp_path / FILE) as connection:
         connection.execute("UPDATE documents SET text = CAST(text AS BLOB) WHERE id = 'd7'")
-    for opened in (lambda: open_store(tmp_path), lambda: Service(ServiceSettings(folder=tmp_path))):
+    for opened in (
+        lambda: open_store(tmp_path),
+        lambda: Service(ServiceSettings(folder=tmp_path)),
+    ):
         with pytest.raises(DataError, match=r"damaged \(it cannot be read\)"):
             opened()
     with sqlite3.connect(tmp_path / FILE) as connection:
@@ -300,9 +314,9 @@ def test_data_are_readable_by_their_owner_only(tmp_path):
     with running(folder) as service:
         Clients(service).ada.post("/api/filters", json={"name": "grain", "query": "wheat corn"})
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*") if path.is_file()} == {
-        0o600
-    }
+    assert {
+        stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*") if path.is_file()
+    } == {0o600}
     assert list(folder.rglob("*/latest"))
 
 
@@ -345,7 +359,9 @@ def test_cells_that_a_spreadsheet_would_run_are_guarded_and_ids_are_not_touched(
     texts = {"-2": "\n=1+1", "a": " =1+1", "b": "\uff1d1+1", "c": "wheat", "d": "@SUM(1)"}
     for name, text in texts.items():
         clients.ada.post("/api/documents", json={"id": name, "text": text})
-        clients.ada.post("/api/filters/grain/judgements", json={"document": name, "relevant": True})
+        clients.ada.post(
+            "/api/filters/grain/judgements", json={"document": name, "relevant": True}
+        )
     rows = clients.ada.get("/api/filters/grain/export/judgements.csv").text
     assert "'\n=1+1" in rows
     assert ",' =1+1," in rows
@@ -400,17 +416,20 @@ def test_a_forwarded_address_is_believed_of_a_proxy_only(tmp_path, monkeypatch, 
 
 
 def test_files_are_read_in_their_encoding_and_with_their_delimiter(clients):
-    table = (
-        "id;title;text\n0;Müller;Die Ernte in Köln war gut\n1;Groß;Öl und Gas für Zürich\n".encode(
-            "cp1252"
-        )
-    )
+    rows = "0;Müller;Die Ernte in Köln war gut\n1;Groß;Öl und Gas für Zürich\n"
+    table = f"id;title;text\n{rows}".encode("cp1252")
     read = clients.ada.post("/api/documents/read?name=a.csv", content=table).json()
     assert [document["title"] for document in read["documents"]] == ["Müller", "Groß"]
     assert any("cp1252" in note or "1252" in note for note in read["notes"])
-    pubmed = b"PMID- 1\nTI  - One\nAB  - About wheat.\n\nPMID- 2\nTI  - Two\nAB  - About corn.\n"
+    pubmed = (
+        b"PMID- 1\nTI  - One\nAB  - About wheat.\n\nPMID- 2\nTI  - Two\nAB  - About corn.\n"
+    )
     assert (
-        len(clients.ada.post("/api/documents/read?name=a.txt", content=pubmed).json()["documents"])
+        len(
+            clients.ada.post("/api/documents/read?name=a.txt", content=pubmed).json()[
+                "documents"
+            ]
+        )
         == 2
     )
     text = clients.ada.post(
@@ -421,5 +440,6 @@ def test_files_are_read_in_their_encoding_and_with_their_delimiter(clients):
         "b.txt",
     )
     assert (
-        clients.ada.post("/api/documents/read?name=c.csv", content=b"id,text\n").status_code == 422
+        clients.ada.post("/api/documents/read?name=c.csv", content=b"id,text\n").status_code
+        == 422
     )

@@ -61,7 +61,8 @@ def test_a_lost_connection_is_made_again(tmp_path, database):
         clients.ada.post("/api/filters", json={"name": "grain", "query": "wheat corn"})
         clients.ada.post("/api/documents/batch", json={"documents": documents(0, 30)})
         others = (
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> "
+            "pg_backend_pid()"
         )
         with psycopg.connect(database, autocommit=True) as connection:
             connection.execute(f"{others} AND datname = current_database()")
@@ -77,7 +78,8 @@ def test_a_changed_judgement_is_learned_from_the_vector_of_the_log(fed):
     A second judgement must not weigh its words anew.
     """
     waiting = [
-        entry["document"]["id"] for entry in fed.ada.get("/api/filters/grain/queue?limit=5").json()
+        entry["document"]["id"]
+        for entry in fed.ada.get("/api/filters/grain/queue?limit=5").json()
     ]
     assert judge(fed.ada, waiting[0]) == 200
     fed.ada.post("/api/documents/batch", json={"documents": documents(30, 60)})

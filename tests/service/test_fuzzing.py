@@ -174,7 +174,9 @@ def mutated(rng, body):
         place = place[key]
     if rng.random() < 0.1:
         body[text(rng)] = junk(rng)
-    content = json.dumps(body if rng.random() < 0.9 else junk(rng)).encode("utf-8", "surrogatepass")
+    content = json.dumps(body if rng.random() < 0.9 else junk(rng)).encode(
+        "utf-8", "surrogatepass"
+    )
     if rng.random() < 0.1:
         content = bytearray(content or b"x")
         for _ in range(3):

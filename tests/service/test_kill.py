@@ -130,7 +130,9 @@ class KilledServer:
         profile = rng.choice(FILTERS)
         queue = self.ask("GET", f"/api/filters/{profile}/queue?limit=10")
         waiting = [item["document"]["id"] for item in queue]
-        waiting = [document for document in waiting if int(document.removeprefix("d")) % 2 == share]
+        waiting = [
+            document for document in waiting if int(document.removeprefix("d")) % 2 == share
+        ]
         for document in waiting:
             relevant = is_about(profile, document)
             if (profile, document) in self.acknowledged:
@@ -157,7 +159,9 @@ class KilledServer:
         record = "1" if found is None else found["id"]
         verdict = rng.choice(["included", "excluded", "maybe"])
         self.ask(
-            "POST", f"/api/reviews/{self.review}/decisions", {"record": record, "verdict": verdict}
+            "POST",
+            f"/api/reviews/{self.review}/decisions",
+            {"record": record, "verdict": verdict},
         )
         self.decided[record] = verdict
         if rng.random() < 0.1:
@@ -166,7 +170,9 @@ class KilledServer:
 
     def _check_review(self, read):
         log = replayed(read, next(row for row in read.reviews() if row.id == self.review))
-        held = {record: decisions["admin"].verdict for record, decisions in log.decisions.items()}
+        held = {
+            record: decisions["admin"].verdict for record, decisions in log.decisions.items()
+        }
         assert self.decided.items() <= held.items()
 
     def check(self, inputs):

@@ -110,7 +110,9 @@ def made_0003(connection):
         )
     for table, values in ROWS_0003.items():
         marks = ", ".join(f":v{number}" for number in range(len(values) + 1))
-        named = {f"v{number}": value for number, value in enumerate((*values, row_digest(values)))}
+        named = {
+            f"v{number}": value for number, value in enumerate((*values, row_digest(values)))
+        }
         connection.execute(text(f"INSERT INTO {table} VALUES ({marks})"), named)
 
 
@@ -140,7 +142,9 @@ def old_database(tmp_path, database):
         url = database.replace("postgresql://", "postgresql+psycopg://")
     engine = create_engine(url)
     with engine.begin() as connection:
-        connection.execute(text("CREATE TABLE migrations (name VARCHAR PRIMARY KEY, at VARCHAR)"))
+        connection.execute(
+            text("CREATE TABLE migrations (name VARCHAR PRIMARY KEY, at VARCHAR)")
+        )
         made_0003(connection)
     yield engine
     engine.dispose()
@@ -149,7 +153,9 @@ def old_database(tmp_path, database):
 def test_reviews_get_a_column_of_their_own(tmp_path, database, old_database):
     with open_store(tmp_path, database) as store, store.reading() as read:
         read.verify()
-        rows = [(row.seq, row.kind, row.filter, row.review, row.document) for row in read.events()]
+        rows = [
+            (row.seq, row.kind, row.filter, row.review, row.document) for row in read.events()
+        ]
         assert rows == [
             (1, "filter created", "grain", None, None),
             (2, "counted", None, None, None),
@@ -174,7 +180,9 @@ def test_a_damaged_log_is_not_given_new_digests(tmp_path, database, old_database
         assert "profiles" in inspect(connection).get_table_names()
 
 
-@pytest.mark.parametrize("snapshots", [True, False], ids=["with snapshots", "from the log alone"])
+@pytest.mark.parametrize(
+    "snapshots", [True, False], ids=["with snapshots", "from the log alone"]
+)
 def test_a_service_of_0_1_goes_on_where_it_stopped(tmp_path, snapshots):
     folder = tmp_path / "old"
     shutil.copytree(OLD, folder)

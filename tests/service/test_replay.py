@@ -55,7 +55,9 @@ def live_a_while(clients, seed, steps=60):
             body = {"word": word, "strength": float(rng.choice([-1, 0, 0.5, 1]))}
             answer = person.post(f"/api/filters/{name}/words", json=body)
         elif act == "pause":
-            answer = person.patch(f"/api/filters/{name}", json={"paused": bool(rng.integers(2))})
+            answer = person.patch(
+                f"/api/filters/{name}", json={"paused": bool(rng.integers(2))}
+            )
         elif rng.random() < 0.2:
             answer = person.delete(f"/api/filters/{name}")
         else:

@@ -50,13 +50,19 @@ def test_a_profile_begins_sees_and_ends(fed):
         False,
     )
     again = fed.ada.post("/api/filters", json={"name": "grain"})
-    assert (again.status_code, again.headers["content-type"]) == (409, "application/problem+json")
+    assert (again.status_code, again.headers["content-type"]) == (
+        409,
+        "application/problem+json",
+    )
     assert again.json()["detail"] == "a filter 'grain' already exists"
     assert fed.ada.delete("/api/filters/grain").status_code == 204
     missing = fed.ada.get("/api/filters/grain")
     assert (missing.status_code, missing.json()["detail"]) == (404, "no filter 'grain'")
     assert fed.admin.delete("/api/deleted-filters/grain").status_code == 204
-    assert fed.ada.post("/api/filters", json={"name": "grain"}).json()["counters"]["retrieved"] == 0
+    assert (
+        fed.ada.post("/api/filters", json={"name": "grain"}).json()["counters"]["retrieved"]
+        == 0
+    )
     assert get(fed.ada, "/api/filters/grain/retrieved")["retrieved"] == []
 
 
@@ -123,7 +129,10 @@ def test_documents_count_once(fed):
         "more": False,
     }
     twice = [documents(71, 72)[0]] * 2
-    assert fed.ada.post("/api/documents/batch", json={"documents": twice}).json()["duplicates"] == 1
+    assert (
+        fed.ada.post("/api/documents/batch", json={"documents": twice}).json()["duplicates"]
+        == 1
+    )
 
 
 def test_a_stream_of_lines(fed):
@@ -164,7 +173,8 @@ def test_retrievals_come_as_events(fed):
     ]
     kinds = [event.get("event") for event in events]
     assert (
-        kinds.count("retrieved") == get(fed.reader, "/api/filters/grain")["counters"]["retrieved"]
+        kinds.count("retrieved")
+        == get(fed.reader, "/api/filters/grain")["counters"]["retrieved"]
     )
     said, undone = (
         json.loads(event["data"]) for event in events if event.get("event") == "judgement"
@@ -203,7 +213,9 @@ def test_two_reviewers_get_different_documents(fed):
     } == adas
     judged = adas.pop()
     judge(fed.ada, judged, True)
-    after = {item["document"]["id"] for item in get(fed.ada, "/api/filters/grain/queue?limit=5")}
+    after = {
+        item["document"]["id"] for item in get(fed.ada, "/api/filters/grain/queue?limit=5")
+    }
     assert judged not in after
     assert adas < after
 
@@ -224,17 +236,20 @@ def test_judgements_are_learned_and_taken_back(fed):
     assert len(listed) == 3
     for entry in get(fed.reader, "/api/filters/grain/judgements"):
         assert (
-            fed.ada.delete(f"/api/filters/grain/judgements/{entry['document']}").status_code == 200
+            fed.ada.delete(f"/api/filters/grain/judgements/{entry['document']}").status_code
+            == 200
         )
     assert same_state(before, ProfileState.of(service.live.engine.profiles["grain"]))
     assert (
-        fed.ada.delete(f"/api/filters/grain/judgements/{listed[0]['document']}").status_code == 404
+        fed.ada.delete(f"/api/filters/grain/judgements/{listed[0]['document']}").status_code
+        == 404
     )
 
 
 def test_any_document_can_be_judged(fed):
     retrieved = {
-        d["document"] for d in get(fed.ada, "/api/filters/grain/retrieved?limit=500")["retrieved"]
+        d["document"]
+        for d in get(fed.ada, "/api/filters/grain/retrieved?limit=500")["retrieved"]
     }
     other = next(d["id"] for d in documents(0, 60) if d["id"] not in retrieved)
     assert get(fed.ada, f"/api/filters/grain/documents/{other}")["why"] is None
@@ -291,7 +306,8 @@ def test_how_much_is_left_and_what_it_is_about(fed):
     early = get(fed.reader, "/api/filters/grain/stopping")
     assert (early["left"], early["found"], early["stop"]) == (None, 0, False)
     assert (
-        early["sentence"] == "cannot tell yet how many are left: 0 of 10 relevant documents found"
+        early["sentence"]
+        == "cannot tell yet how many are left: 0 of 10 relevant documents found"
     )
     for number in [*(n for n in range(30) if is_about("grain", f"d{n}")), 1, 2]:
         judge(fed.ada, f"d{number}", is_about("grain", f"d{number}"))
@@ -310,7 +326,9 @@ def test_how_much_is_left_and_what_it_is_about(fed):
         judge(fed.ada, f"d{number}", is_about("grain", f"d{number}"))
     estimate = get(fed.reader, "/api/filters/grain/stopping?recall=0.9")
     assert estimate["found"] == 15
-    waiting = [each["document"]["id"] for each in get(fed.ada, "/api/filters/grain/queue?limit=50")]
+    waiting = [
+        each["document"]["id"] for each in get(fed.ada, "/api/filters/grain/queue?limit=50")
+    ]
     left = sum(is_about("grain", document) for document in waiting)
     assert estimate["left_low"] <= left <= estimate["left_high"]
     assert "90% of them found with probability" in estimate["sentence"]
@@ -326,7 +344,9 @@ def test_what_is_judged_can_be_taken_along(fed, tmp_path):
     fed.ada.post("/api/documents", json={"id": "evil", "title": "=cmd()", "text": "@wheat"})
     judge(fed.ada, "evil", False)
     rows = list(
-        csv.DictReader(io.StringIO(fed.reader.get("/api/filters/grain/export/judgements.csv").text))
+        csv.DictReader(
+            io.StringIO(fed.reader.get("/api/filters/grain/export/judgements.csv").text)
+        )
     )
     assert [(row["document"], row["relevant"]) for row in rows[:2]] == [
         ("d0", "true"),
@@ -342,7 +362,8 @@ def test_what_is_judged_can_be_taken_along(fed, tmp_path):
     assert taken.status_code == 201, taken.text
     for document in ("d30", "d31"):
         one, other = (
-            get(fed.ada, f"/api/filters/{name}/documents/{document}") for name in ("grain", "copy")
+            get(fed.ada, f"/api/filters/{name}/documents/{document}")
+            for name in ("grain", "copy")
         )
         assert one["probability"] == pytest.approx(other["probability"], abs=1e-12)
     assert fed.ada.post("/api/filters/import", content=model).status_code == 409
@@ -353,7 +374,9 @@ def test_texts_can_be_purged_and_what_was_learned_stays(fed):
     judge(fed.ada, "d0", True)
     before = ProfileState.of(fed.service.live.engine.profiles["grain"])
     assert fed.admin.post("/api/retention", json={"keep": 10}).json() == {"purged": 50}
-    assert fed.admin.post("/api/retention", json={"before": "2020-01-01"}).json() == {"purged": 0}
+    assert fed.admin.post("/api/retention", json={"before": "2020-01-01"}).json() == {
+        "purged": 0
+    }
     assert same_state(before, ProfileState.of(fed.service.live.engine.profiles["grain"]))
     purged = get(fed.ada, "/api/filters/grain/documents/d0")
     assert (purged["document"]["purged"], purged["document"]["text"]) == (True, "")
@@ -362,7 +385,8 @@ def test_texts_can_be_purged_and_what_was_learned_stays(fed):
     judge(fed.ada, old, True)
     fed.ada.delete("/api/filters/grain/judgements/d0")
     retrieved = {
-        d["document"] for d in get(fed.ada, "/api/filters/grain/retrieved?limit=500")["retrieved"]
+        d["document"]
+        for d in get(fed.ada, "/api/filters/grain/retrieved?limit=500")["retrieved"]
     }
     never = next(d["id"] for d in documents(0, 50) if d["id"] not in retrieved)
     refused = fed.ada.post(
@@ -377,7 +401,9 @@ def test_an_exported_profile_starts_a_filter_in_a_pipe(fed, tmp_path):
     import zipfile
 
     judge(fed.ada, "d0", True)
-    (tmp_path / "grain.zip").write_bytes(fed.reader.get("/api/filters/grain/export/model").content)
+    (tmp_path / "grain.zip").write_bytes(
+        fed.reader.get("/api/filters/grain/export/model").content
+    )
     with zipfile.ZipFile(tmp_path / "grain.zip") as archive:
         archive.extractall(tmp_path / "grain.filter" / "start")
     opened = open_filter(tmp_path / "grain.filter")

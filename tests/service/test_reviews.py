@@ -87,7 +87,10 @@ def same_log(service, review):
 
 
 def test_files_are_previewed_and_joined(clients):
-    first, second = send(clients.ada, "a.ris", ris(0, 30)), send(clients.ada, "b.ris", ris(20, 40))
+    first, second = (
+        send(clients.ada, "a.ris", ris(0, 30)),
+        send(clients.ada, "b.ris", ris(20, 40)),
+    )
     assert (first["format"], first["records"], first["first"][0]["title"]) == (
         "ris",
         30,
@@ -131,7 +134,13 @@ def test_a_review_is_screened_from_the_most_relevant_record_down(clients, review
 def test_the_gauge_is_silent_until_it_can_tell(clients, review):
     screen(clients.ada, review, 5)
     early = clients.ada.get(f"/api/reviews/{review}").json()["progress"]["gauge"]
-    assert (early["left"], early["low"], early["high"], early["stop"], early["more_reading"]) == (
+    assert (
+        early["left"],
+        early["low"],
+        early["high"],
+        early["stop"],
+        early["more_reading"],
+    ) == (
         None,
         None,
         None,
@@ -153,7 +162,9 @@ def test_the_gauge_is_silent_until_it_can_tell(clients, review):
 def test_notes_tags_search_split_and_words(clients, review):
     path = f"/api/reviews/{review}/records"
     assert (
-        clients.ada.post(f"{path}/1/notes", json={"text": "look again"}).json()["notes"][0]["text"]
+        clients.ada.post(f"{path}/1/notes", json={"text": "look again"}).json()["notes"][0][
+            "text"
+        ]
         == "look again"
     )
     assert clients.ada.put(f"{path}/1/tags", json={"tags": ["key"]}).json()["tags"] == ["key"]
@@ -181,7 +192,9 @@ def test_two_people_in_single_screening_get_different_records(clients, review):
 
 
 def test_two_blind_reviewers_and_a_conflict(clients):
-    review = begin(clients.ada, ("a.ris", ris(0, 12)), settings={"reviewers_per_record": 2})["id"]
+    review = begin(clients.ada, ("a.ris", ris(0, 12)), settings={"reviewers_per_record": 2})[
+        "id"
+    ]
     path = f"/api/reviews/{review}"
     record = clients.ada.get(f"{path}/next").json()["record"]["id"]
     clients.ada.post(f"{path}/records/{record}/notes", json={"text": "mine"})
@@ -292,11 +305,15 @@ def test_a_review_is_begun_from_records_of_another_one(clients, review):
         ).status_code
         == 422
     )
-    assert clients.reader.post("/api/uploads/review", json={"review": review}).status_code == 403
+    assert (
+        clients.reader.post("/api/uploads/review", json={"review": review}).status_code == 403
+    )
 
 
 def test_what_is_blind_in_a_review_is_not_seen_by_choosing_its_records(clients):
-    review = begin(clients.ada, ("a.ris", ris(0, 4)), settings={"reviewers_per_record": 2})["id"]
+    review = begin(clients.ada, ("a.ris", ris(0, 4)), settings={"reviewers_per_record": 2})[
+        "id"
+    ]
     decide(clients.ada, review, "1", "included")
     for client in (clients.ada, clients.bob):
         decide(client, review, "2", "included")
@@ -313,7 +330,9 @@ def test_what_is_blind_in_a_review_is_not_seen_by_choosing_its_records(clients):
 
 def test_a_review_is_begun_from_the_stream(clients):
     clients.ada.post("/api/filters", json={"name": "grain", "query": "wheat corn harvest"})
-    sent = [{"id": f"d{n}", "title": "", "text": text_about(TOPICS[n % 3], n)} for n in range(30)]
+    sent = [
+        {"id": f"d{n}", "title": "", "text": text_about(TOPICS[n % 3], n)} for n in range(30)
+    ]
     sent[0]["title"] = "A title of its own"
     clients.ada.post("/api/documents/batch", json={"documents": sent})
     newest = choose(clients.ada, "documents", limit=7)
@@ -337,7 +356,9 @@ def test_a_review_is_begun_from_the_stream(clients):
     assert (made["records"], made["included"]) == (len(waiting), 3)
     clients.admin.post("/api/retention", json={"keep": 5})
     assert choose(clients.ada, "documents")["records"] == 5
-    assert clients.ada.post("/api/uploads/documents", json={"filter": "none"}).status_code == 404
+    assert (
+        clients.ada.post("/api/uploads/documents", json={"filter": "none"}).status_code == 404
+    )
 
 
 def test_records_are_joined_by_hand_and_split_again(clients, review):
@@ -377,7 +398,9 @@ def test_the_place_of_a_full_text_is_kept_and_exported(clients, review, tmp_path
 
 def test_reviewers_are_counted_over_both_stages(clients):
     review = begin(
-        clients.ada, ("a.ris", ris(0, 6)), settings={"reviewers_per_record": 2, "full_texts": True}
+        clients.ada,
+        ("a.ris", ris(0, 6)),
+        settings={"reviewers_per_record": 2, "full_texts": True},
     )["id"]
     for client in (clients.ada, clients.bob):
         decide(client, review, "1", "included", seconds=30)
@@ -385,7 +408,12 @@ def test_reviewers_are_counted_over_both_stages(clients):
     decide(clients.ada, review, "2", "excluded", seconds=60)
     numbers = clients.reader.get(f"/api/reviews/{review}/statistics").json()
     ada, bob = numbers["reviewers"]
-    assert (ada["name"], ada["decisions"], ada["waiting_for_others"], ada["others_waiting"]) == (
+    assert (
+        ada["name"],
+        ada["decisions"],
+        ada["waiting_for_others"],
+        ada["others_waiting"],
+    ) == (
         "ada",
         3,
         1,

@@ -110,7 +110,9 @@ def test_events_come_back_in_order(store):
         assert [row.seq for row in read.events(filter="grain", document="7")] == [2, 3]
         assert [
             row.seq
-            for row in read.events_about(["7", "8"], after=0, filter_name="grain", kind="retrieved")
+            for row in read.events_about(
+                ["7", "8"], after=0, filter_name="grain", kind="retrieved"
+            )
         ] == [2]
         assert read.last_seq() == 4
 
@@ -143,7 +145,9 @@ def test_readers_see_what_is_committed_only(store):
 def test_documents_and_their_arrival(store):
     many = [f"d{number}" for number in range(1200)]
     with store.writing() as tx:
-        tx.append([event(seq, "seen", document=name, n=seq) for seq, name in enumerate(many, 1)])
+        tx.append(
+            [event(seq, "seen", document=name, n=seq) for seq, name in enumerate(many, 1)]
+        )
         tx.add([document(name, seq) for seq, name in enumerate(many, 1)])
     with store.reading() as read:
         assert read.known([*many, "other"]) == set(many)
@@ -156,7 +160,9 @@ def test_documents_and_their_arrival(store):
 def test_purging_takes_texts_and_nothing_else(store):
     with store.writing() as tx:
         tx.append([event(seq, "seen", document=str(seq), words=["corn"]) for seq in (1, 2, 3)])
-        tx.add([document("1", 1, "2026-01-01"), document("2", 2, "2026-02-01"), document("3", 3)])
+        tx.add(
+            [document("1", 1, "2026-01-01"), document("2", 2, "2026-02-01"), document("3", 3)]
+        )
         assert tx.purge(before="2026-02-01") == 1
         assert tx.purge(up_to=2) == 1
     with store.reading() as read:
@@ -227,7 +233,9 @@ def test_people_and_their_sessions(store):
         assert (tx.users(), tx.sessions()) == ([], [])
 
 
-texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=50)
+texts = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=50
+)
 values = st.one_of(
     texts,
     st.booleans(),

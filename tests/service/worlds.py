@@ -20,7 +20,17 @@ from bayesift.service.filters.transfer import install_filter
 from tests.filtering.worlds import same_state
 
 TOPICS = {
-    "grain": ["wheat", "corn", "barley", "harvest", "tonnes", "exports", "crop", "farmers", "silo"],
+    "grain": [
+        "wheat",
+        "corn",
+        "barley",
+        "harvest",
+        "tonnes",
+        "exports",
+        "crop",
+        "farmers",
+        "silo",
+    ],
     "crude": [
         "oil",
         "barrel",
@@ -172,7 +182,11 @@ class InputReplay:
                     if r.batch == row.batch and r.kind == event_log.RETRIEVED
                 ]
                 assert [(e.profile, e.id, e.why, e.probability, e.gain) for e in events] == [
-                    (r.filter, r.document, *(r.payload[k] for k in ("why", "probability", "gain")))
+                    (
+                        r.filter,
+                        r.document,
+                        *(r.payload[k] for k in ("why", "probability", "gain")),
+                    )
                     for r in logged
                 ]
             else:
@@ -185,7 +199,11 @@ class InputReplay:
         elif row.kind == event_log.RETRIEVED and "words" in row.payload:
             vector = recorded_vector(row.document, row.payload, engine.space)
             event = Retrieved(
-                profile, vector, row.payload["why"], row.payload["probability"], row.payload["gain"]
+                profile,
+                vector,
+                row.payload["why"],
+                row.payload["probability"],
+                row.payload["gain"],
             )
             apply(engine.profiles[profile], event, {})
             return [event]

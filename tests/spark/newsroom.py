@@ -17,8 +17,12 @@ def make_documents(n, seed=0, several=True):
     rng = np.random.default_rng(seed)
     documents = []
     for i in range(n):
-        topics = list(rng.choice(TOPICS, size=1 + (several and rng.random() < 0.3), replace=False))
-        words = [w for t in topics for w in rng.choice(WORDS[t].split(), size=rng.integers(1, 6))]
+        topics = list(
+            rng.choice(TOPICS, size=1 + (several and rng.random() < 0.3), replace=False)
+        )
+        words = [
+            w for t in topics for w in rng.choice(WORDS[t].split(), size=rng.integers(1, 6))
+        ]
         words += list(rng.choice(COMMON.split(), size=6))
         rng.shuffle(words)
         documents.append((f"d{i:05d}", " ".join(words), topics))

@@ -31,7 +31,9 @@ def news(frame, tmp_path_factory):
 
 def test_fit_classify_evaluate(capsys, news, documents, tmp_path):
     model, out = tmp_path / "model.zip", tmp_path / "sorted"
-    code, said, _ = run(capsys, "fit", news, "-o", model, "--label", "topics", "--engine", "spark")
+    code, said, _ = run(
+        capsys, "fit", news, "-o", model, "--label", "topics", "--engine", "spark"
+    )
     assert code == 0
     assert "naive-bayes, learned from 600 documents in 4 categories" in said
     code, _, noted = run(capsys, "classify", model, news, "-o", out, "--engine", "spark")
@@ -74,9 +76,9 @@ def test_titles_are_read_as_they_are_in_one_process(capsys, spark, tmp_path):
         ("c", "Oil", "", "oil"),
     ]
     rows += [("d", None, "wheat harvest", "grain")]
-    spark.createDataFrame(rows, "id string, title string, text string, label string").write.parquet(
-        str(lake)
-    )
+    spark.createDataFrame(
+        rows, "id string, title string, text string, label string"
+    ).write.parquet(str(lake))
     model, peer = tmp_path / "model.zip", tmp_path / "peer.zip"
     assert run(capsys, "fit", lake, "-o", model, "--engine", "spark")[0] == 0
     files = sorted(lake.glob("*.parquet"))
@@ -132,7 +134,10 @@ def test_what_is_missing_is_said_in_one_line(program, message, tmp_path):
     code = f"import os, sys; {program}; from bayesift.cli import main; main(sys.argv[1:])"
     command = ["fit", "news", "-o", str(tmp_path / "m.zip"), "--engine", "spark"]
     done = subprocess.run(
-        [sys.executable, "-c", code, *command], capture_output=True, text=True, env=dict(os.environ)
+        [sys.executable, "-c", code, *command],
+        capture_output=True,
+        text=True,
+        env=dict(os.environ),
     )
     assert done.returncode == 1
     assert message in done.stderr

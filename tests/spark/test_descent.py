@@ -37,7 +37,9 @@ class Oracle:
         batches = [
             evaluator.evaluate(block).to_batch(part) for part, block in enumerate(self.blocks)
         ]
-        return LossSums.of([row for batch in batches for row in batch.to_pylist()], weights.shape)
+        return LossSums.of(
+            [row for batch in batches for row in batch.to_pylist()], weights.shape
+        )
 
     def loss_and_gradient(self, weights, models):
         self.calls.append("gradient")
@@ -94,10 +96,15 @@ def test_modes_are_those_of_the_local_solvers(data, link, prior, method):
     local = SparseBayesClassifier(link=link, prior=prior, tol=1e-9, max_iter=100_000).fit(X, Y)
     problem = local.problem(X, Y)
     least = np.array(
-        [problem.objective(c, s.coefficients, s.intercept) for c, s in enumerate(local.solutions_)]
+        [
+            problem.objective(c, s.coefficients, s.intercept)
+            for c, s in enumerate(local.solutions_)
+        ]
     )
     found, bounds, _ = fit_blocks(X, Y, link, prior, 1e-8, method)
-    got = np.array([problem.objective(c, s.coefficients, s.intercept) for c, s in enumerate(found)])
+    got = np.array(
+        [problem.objective(c, s.coefficients, s.intercept) for c, s in enumerate(found)]
+    )
     gaps = (got - least) / least
     assert np.max(gaps) < 1e-7
     assert np.all(bounds >= gaps - 1e-10)

@@ -24,7 +24,10 @@ def in_order(frame):
 def objectives(model, X, Y):
     problem = model.problem(X, Y)
     return np.array(
-        [problem.objective(c, s.coefficients, s.intercept) for c, s in enumerate(model.solutions_)]
+        [
+            problem.objective(c, s.coefficients, s.intercept)
+            for c, s in enumerate(model.solutions_)
+        ]
     )
 
 
@@ -185,7 +188,9 @@ def test_row_blocks_of_rcv1(spark, corpus_named, prior):
     with RowBlocks(blocks_of(spark, X, Y, n_blocks=4), X.shape[1], len(kept)) as blocks:
         found, bounds = fit_row_blocks(blocks, local, margins, list(range(len(kept))))
     problem = local.problem(X, Y)
-    got = np.array([problem.objective(c, s.coefficients, s.intercept) for c, s in enumerate(found)])
+    got = np.array(
+        [problem.objective(c, s.coefficients, s.intercept) for c, s in enumerate(found)]
+    )
     least = objectives(local, X, Y)
     gaps = (got - least) / least
     assert np.max(gaps) <= 1e-5

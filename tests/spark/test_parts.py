@@ -10,7 +10,13 @@ from bayesift.classifier.text_classifier import LabelForm
 from bayesift.errors import DataError
 from bayesift.models.linear import Logit, SparseBayesClassifier
 from bayesift.models.linear.links import log_likelihoods
-from bayesift.spark.blocks import BlockMaker, LossEvaluator, LossSums, RowBlock, secant_curvatures
+from bayesift.spark.blocks import (
+    BlockMaker,
+    LossEvaluator,
+    LossSums,
+    RowBlock,
+    secant_curvatures,
+)
 from bayesift.spark.counting import DocumentColumns, PairCounter, Survey
 from bayesift.spark.fitting import fixed_rule
 from bayesift.spark.newton import packed_gram, packed_size, unpacked_gram
@@ -66,7 +72,11 @@ def test_counts_of_terms_categories_and_pairs():
         tuple(row.values())
         for row in next(Survey(COLUMNS, TermVectorizer())(iter([batch]))).to_pylist()
     ]
-    assert rows[:3] == [("term", "corn", 1, 2), ("term", "oats", 1, 1), ("category", "grain", 1, 1)]
+    assert rows[:3] == [
+        ("term", "corn", 1, 2),
+        ("term", "oats", 1, 1),
+        ("category", "grain", 1, 1),
+    ]
     vectorizer = TermVectorizer().fit(["corn", "oats"])
     pairs = next(
         PairCounter(COLUMNS, ("crude", "grain"), lambda: vectorizer)(iter([batch[:1]]))

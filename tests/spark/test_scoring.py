@@ -26,7 +26,8 @@ def test_cluster_gives_local_answers(frame, model, documents):
 
     classifier = fitted(model, documents)
     rows = {
-        row.id: row for row in score(frame, classifier, "text", "id", top=None, terms=2).collect()
+        row.id: row
+        for row in score(frame, classifier, "text", "id", top=None, terms=2).collect()
     }
     ids, texts, _ = zip(*documents, strict=True)
     decisions, scores = classifier.decide(list(texts))
@@ -73,7 +74,9 @@ def test_poisoned_rows_are_reported(spark, documents):
     df = spark.createDataFrame(
         [(i, None if t is None else bytearray(t)) for i, t in rows], "id long, text binary"
     )
-    found = {row.id: row for row in score(df.repartition(2), classifier, "text", "id").collect()}
+    found = {
+        row.id: row for row in score(df.repartition(2), classifier, "text", "id").collect()
+    }
     assert [found[i].errors for i, _ in rows] == [
         None,
         "the text is missing",
@@ -115,7 +118,9 @@ def test_streams(spark, classifier, tmp_path, documents):
     from bayesift.spark import score
 
     source, out = tmp_path / "in", tmp_path / "out"
-    batch = spark.createDataFrame([(i, t) for i, t, _ in documents[:100]], "id string, text string")
+    batch = spark.createDataFrame(
+        [(i, t) for i, t, _ in documents[:100]], "id string, text string"
+    )
     batch.coalesce(2).write.parquet(str(source))
     stream = spark.readStream.schema("id string, text string").parquet(str(source))
     query = (

@@ -5,7 +5,9 @@ import pytest
 from bayesift.spark.counting import indicator_of_labels, read_labels, read_texts
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()])
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()]
+)
 def test_good_texts_come_as_they_are(kind):
     texts = ["corn", "größe Öl", "🌽 " * 1000]
     found = read_texts(pa.array([t.encode() for t in texts], pa.binary()).cast(kind))

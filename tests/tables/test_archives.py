@@ -23,7 +23,10 @@ def tar(path, *members):
 
 def test_reads_tar_in_its_order(tmp_path):
     path = tar(
-        tmp_path / "a.tar.gz", ("b/2", {}), ("b", {"type": tarfile.DIRTYPE, "size": 0}), ("a/1", {})
+        tmp_path / "a.tar.gz",
+        ("b/2", {}),
+        ("b", {"type": tarfile.DIRTYPE, "size": 0}),
+        ("a/1", {}),
     )
     assert list(read_members(path)) == [("b/2", b"text"), ("a/1", b"text")]
 
@@ -62,7 +65,9 @@ def test_refuses_names_that_leave(tmp_path, name):
     "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE]
 )
 def test_refuses_links_and_devices(tmp_path, kind):
-    path = tar(tmp_path / "a.tar.gz", ("a", {"type": kind, "linkname": "/etc/passwd", "size": 0}))
+    path = tar(
+        tmp_path / "a.tar.gz", ("a", {"type": kind, "linkname": "/etc/passwd", "size": 0})
+    )
     with pytest.raises(DataError, match="link or a special file"):
         list(read_members(path))
 

@@ -86,7 +86,9 @@ def test_arrow_reads_what_the_rows_hold(content, block_size, tmp_path, monkeypat
 def test_any_table_of_csv(rows, quoting):
     stream = io.StringIO(newline="")
     csv.writer(stream, quoting=quoting).writerows([("text", "label", "more"), *rows])
-    corpus = load_table(io.BytesIO(stream.getvalue().encode()), columns=Columns("text", "label"))
+    corpus = load_table(
+        io.BytesIO(stream.getvalue().encode()), columns=Columns("text", "label")
+    )
     assert corpus.texts == [text for text, _, _ in rows]
     assert [document.categories for document in corpus] == [
         (label.strip(),) * bool(label.strip()) for _, label, _ in rows
@@ -171,7 +173,9 @@ def test_chunks_say_what_was_wrong_with_them(monkeypatch):
 
 
 def test_a_table_of_documents_is_a_sequence_of_them():
-    corpus = load_table(io.BytesIO(b"id,text,label,split\na,x,p,train\nb,y,q,test\nc,z,,train\n"))
+    corpus = load_table(
+        io.BytesIO(b"id,text,label,split\na,x,p,train\nb,y,q,test\nc,z,,train\n")
+    )
     documents = tuple(corpus)
     table = corpus.documents
     assert isinstance(table, DocumentTable)
@@ -195,7 +199,9 @@ def test_a_table_of_documents_is_a_sequence_of_them():
         "category_counts",
     ):
         ours, theirs = getattr(corpus, name), getattr(plain, name)
-        assert (ours() if callable(ours) else ours) == (theirs() if callable(theirs) else theirs)
+        assert (ours() if callable(ours) else ours) == (
+            theirs() if callable(theirs) else theirs
+        )
     for make in (
         lambda c: c.select([2, 0]),
         lambda c: c.split("train"),

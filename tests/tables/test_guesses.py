@@ -134,14 +134,18 @@ def test_a_first_row_that_is_bad_decides_nothing(write):
         (f"message {number}" + ", of many" * (number % 3), "ham" if number % 2 else "spam")
         for number in range(30)
     ]
-    path = write("SMSSpamCollection", "ham  Go until, crazy\n" + delimited(rows, "\t", header=None))
+    path = write(
+        "SMSSpamCollection", "ham  Go until, crazy\n" + delimited(rows, "\t", header=None)
+    )
     with pytest.raises(DataError, match=":1: number of fields is 1; in other rows it is 2"):
         load(path)
     assert pairs(load(path, skip_bad=True)) == rows
 
 
 def test_a_sorted_file_without_header(write):
-    rows = [(f"message {number} of many", "ham") for number in range(900)] + [("win", "spam")] * 3
+    rows = [(f"message {number} of many", "ham") for number in range(900)] + [
+        ("win", "spam")
+    ] * 3
     assert pairs(load(write("a.csv", delimited(rows, ",", header=None)))) == rows
 
 
@@ -158,7 +162,9 @@ def test_columns_by_their_content(write):
         (f"{k}", f"a longer text {k} of some words", "north" if k % 2 else "south", str(k % 5))
         for k in range(20)
     ]
-    corpus = load(write("a.csv", delimited(rows, ",", header=("nr", "words", "region", "stars"))))
+    corpus = load(
+        write("a.csv", delimited(rows, ",", header=("nr", "words", "region", "stars")))
+    )
     assert pairs(corpus) == [(row[1], row[2]) for row in rows]
     assert [str(note) for note in corpus.notes] == [
         "text: 'words' (the longest texts; --text)",
@@ -188,7 +194,9 @@ def test_lines_above_the_header(write):
     title = "SEARCH QUERY;x;;;\n----;;;;\n;;;;\n"
     rows = [("1", "wheat rose", "a", "", "grain"), ("2", "oil fell", "b", "", "crude")]
     corpus = load(
-        write("a.csv", title + delimited(rows, ";", header=("no", "Abstract", "k", "l", "Label")))
+        write(
+            "a.csv", title + delimited(rows, ";", header=("no", "Abstract", "k", "l", "Label"))
+        )
     )
     assert pairs(corpus) == [("wheat rose", "grain"), ("oil fell", "crude")]
     assert corpus.ids == ["5", "6"]
@@ -218,7 +226,9 @@ def test_lone_quotes_cost_no_row(write):
         ('a "b" c', "e"),
         ("two\nlines", "f"),
     ]
-    assert [str(note) for note in corpus.notes] == ["lone quotes: 2 read as they stand (line 3, 6)"]
+    assert [str(note) for note in corpus.notes] == [
+        "lone quotes: 2 read as they stand (line 3, 6)"
+    ]
 
 
 def test_many_lone_quotes_take_linear_time(write):
@@ -307,11 +317,14 @@ def excel(path, sheets):
         f'<workbook xmlns="{SHEET}" xmlns:r="{LINKS}"><sheets>{names}</sheets></workbook>'
     )
     targets = [
-        f'Id="r{k}" Type="{LINKS}/worksheet" Target="s{k}.xml"' for k in range(1, len(sheets) + 1)
+        f'Id="r{k}" Type="{LINKS}/worksheet" Target="s{k}.xml"'
+        for k in range(1, len(sheets) + 1)
     ]
     parts["xl/_rels/workbook.xml.rels"] = links(targets)
     for k, rows in enumerate(sheets.values(), 1):
-        cells = ("".join(cell(v, r, c) for c, v in enumerate(row)) for r, row in enumerate(rows, 1))
+        cells = (
+            "".join(cell(v, r, c) for c, v in enumerate(row)) for r, row in enumerate(rows, 1)
+        )
         body = "".join(f'<row r="{r}">{row}</row>' for r, row in enumerate(cells, 1))
         parts[f"xl/s{k}.xml"] = (
             f'<worksheet xmlns="{SHEET}"><sheetData>{body}</sheetData></worksheet>'
@@ -346,7 +359,8 @@ def test_excel(tmp_path):
         ("oil", 2.5, 1988),
     ]
     path = excel(
-        tmp_path / "a.xlsx", {"Start": [], "News": rows, "More": [("text", "label"), ("coal", "c")]}
+        tmp_path / "a.xlsx",
+        {"Start": [], "News": rows, "More": [("text", "label"), ("coal", "c")]},
     )
     corpus = load(path)
     assert pairs(corpus) == [("wheat & corn", "1"), ("oil", "2.5")]
@@ -354,7 +368,9 @@ def test_excel(tmp_path):
     assert said(corpus) == {"sheet": "'News'", "text": "'Body'", "label": "'Category'"}
     assert load(path, columns=Columns(date="year")).documents[0].date.year == 1987
     assert pairs(load(path, sheet="More")) == pairs(load(path, sheet="3")) == [("coal", "c")]
-    with pytest.raises(RequestError, match="no sheet 'Old'; there are: 'Start', 'News', 'More'"):
+    with pytest.raises(
+        RequestError, match="no sheet 'Old'; there are: 'Start', 'News', 'More'"
+    ):
         load(path, sheet="Old")
     renamed = path.rename(tmp_path / "a.csv")
     assert len(load(renamed)) == 2
@@ -374,13 +390,17 @@ def test_open_document(tmp_path):
         for n in ("office", "table", "text")
     )
     sheet = (
-        f'<office:spreadsheet><table:table table:name="A">{rows}</table:table></office:spreadsheet>'
+        "<office:spreadsheet><table:table "
+        f'table:name="A">{rows}</table:table></office:spreadsheet>'
     )
     content = (
         f"<office:document-content {spaces}><office:body>{sheet}</office:body>"
         f"</office:document-content>"
     )
-    parts = {"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": content}
+    parts = {
+        "mimetype": "application/vnd.oasis.opendocument.spreadsheet",
+        "content.xml": content,
+    }
     manifest = "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"
     parts["META-INF/manifest.xml"] = f'<manifest:manifest xmlns:manifest="{manifest}"/>'
     assert pairs(load(zipped(tmp_path / "a.ods", parts))) == ROWS

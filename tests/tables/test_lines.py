@@ -11,7 +11,9 @@ def zstd(content):
     return pyarrow.Codec("zstd").compress(content, asbytes=True)
 
 
-@pytest.mark.parametrize(("suffix", "pack"), [("", bytes), (".gz", gzip.compress), (".zst", zstd)])
+@pytest.mark.parametrize(
+    ("suffix", "pack"), [("", bytes), (".gz", gzip.compress), (".zst", zstd)]
+)
 def test_lines_of_plain_and_compressed_files(write, suffix, pack):
     path = write(f"a.txt{suffix}", pack("wheat\nmaïs\r\nend".encode()))
     assert list(read_lines(path)) == ["wheat\n", "maïs\r\n", "end"]

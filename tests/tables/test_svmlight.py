@@ -12,7 +12,9 @@ from bayesift.tables.svmlight import parse_pairs
 
 
 def test_labels_comments_queries_and_blank_lines(write):
-    path = write("a.svm", "# head\n+1 qid:3 1:0.5 3:1e-2 # note\n\n-1 2:-4.\n1,3 1:1\n 2:1\n7\n")
+    path = write(
+        "a.svm", "# head\n+1 qid:3 1:0.5 3:1e-2 # note\n\n-1 2:-4.\n1,3 1:1\n 2:1\n7\n"
+    )
     corpus = load_svmlight(path)
     assert [(d.id, d.categories) for d in corpus] == [
         ("2", ("1",)),

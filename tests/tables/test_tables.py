@@ -30,7 +30,9 @@ def as_json_lines():
 
 
 def check_rows(corpus):
-    assert [(d.id, d.text, d.split) for d in corpus] == [(row[0], row[1], row[3]) for row in ROWS]
+    assert [(d.id, d.text, d.split) for d in corpus] == [
+        (row[0], row[1], row[3]) for row in ROWS
+    ]
     assert [d.categories for d in corpus] == [("grain", "wheat"), ("crude",)]
     assert corpus.categories == ("crude", "grain", "wheat")
 
@@ -71,9 +73,16 @@ def test_parquet(tmp_path, compression):
 
 def test_named_columns_title_and_date(write):
     path = write("a.csv", "head,words,desk,day\nNews,wheat,1,1987-02-26\nOld,corn,,1986\n")
-    corpus = load_table(path, columns=Columns(text="words", label="desk", title="head", date="day"))
+    corpus = load_table(
+        path, columns=Columns(text="words", label="desk", title="head", date="day")
+    )
     first, second = corpus
-    assert (first.id, first.title, first.text, first.categories) == ("2", "News", "wheat", ("1",))
+    assert (first.id, first.title, first.text, first.categories) == (
+        "2",
+        "News",
+        "wheat",
+        ("1",),
+    )
     assert (second.categories, second.date) == ((), datetime.datetime(1986, 1, 1))
 
 
@@ -83,9 +92,24 @@ def test_table_without_labels_is_a_corpus(write):
 
 
 BAD = {
-    "no text column": ("a.csv", "7,label\n1,y\n", 1, "no column 'text'; there are: '7', 'label'"),
-    "ragged": ("a.csv", "text,label\nx,y\nx\n", 3, "number of fields is 1; in the header it is 2"),
-    "after embedded newline": ("a.csv", 'text,label\n"a\nb",y\nx\n', 4, "number of fields is 1"),
+    "no text column": (
+        "a.csv",
+        "7,label\n1,y\n",
+        1,
+        "no column 'text'; there are: '7', 'label'",
+    ),
+    "ragged": (
+        "a.csv",
+        "text,label\nx,y\nx\n",
+        3,
+        "number of fields is 1; in the header it is 2",
+    ),
+    "after embedded newline": (
+        "a.csv",
+        'text,label\n"a\nb",y\nx\n',
+        4,
+        "number of fields is 1",
+    ),
     "open quote": ("a.csv", 'text,label\nx,y\n"a;y\nb,y\n', 3, "not a delimited record"),
     "text after quote": ("a.csv", 'text,label\n"a"b,c,y\n', 2, "not a delimited record"),
     "nul": ("a.csv", b"text,label\nx,y\na\0b,y\n", 3, "NUL byte"),
@@ -96,7 +120,12 @@ BAD = {
         "byte 0xe9",
     ),
     "empty document": ("a.csv", "text,label\nx,y\n  ,y\n", 3, "empty document"),
-    "duplicate id": ("a.csv", "id,text\n1,x\n2,y\n1,z\n", 4, "duplicate id '1', first on line 2"),
+    "duplicate id": (
+        "a.csv",
+        "id,text\n1,x\n2,y\n1,z\n",
+        4,
+        "duplicate id '1', first on line 2",
+    ),
     "empty id": ("a.csv", "id,text\n1,x\n,y\n", 3, "empty id"),
     "large field": (
         "a.csv",
@@ -124,7 +153,12 @@ BAD = {
         2,
         "no column 'text'; there are: 'body'",
     ),
-    "json text is a number": ("a.jsonl", '{"text": "x"}\n{"text": 7}', 2, "holds int, not text"),
+    "json text is a number": (
+        "a.jsonl",
+        '{"text": "x"}\n{"text": 7}',
+        2,
+        "holds int, not text",
+    ),
     "json label is an object": ("a.jsonl", '{"text": "x", "label": {}}', 1, "holds dict"),
     "half a character": ("a.jsonl", '{"text": "\\ud83d"}', 1, "half a character"),
     "half a label": ("a.jsonl", '{"text": "x", "label": ["\\ud83d"]}', 1, "half a character"),
@@ -211,7 +245,9 @@ def test_missing_file_folder_and_encoding(tmp_path, write):
         load_table(write("b.csv", "text,when\nx,yesterday\n"), columns=Columns(date="when"))
 
 
-texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(str.strip)
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(
+    str.strip
+)
 records = st.lists(
     st.tuples(texts, st.lists(st.sampled_from(["a", "b", "c", "é"]), unique=True)),
     min_size=1,

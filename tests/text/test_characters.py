@@ -29,7 +29,9 @@ LENGTHS = [(1, 1), (1, 2), (1, 3), (2, 2), (2, 5), (3, 3), (5, 7), (1, 20)]
 
 
 def without_surrogates(texts):
-    return ["".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text) for text in texts]
+    return [
+        "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text) for text in texts
+    ]
 
 
 @given(corpora, corpora, st.sampled_from(LENGTHS), st.booleans())
@@ -54,7 +56,9 @@ def test_more_ngrams_than_are_numbered_at_a_time(monkeypatch, analyzer):
     monkeypatch.setattr(tokens, "_SPANS", 3)
     options = {"analyzer": analyzer, "ngram_range": (2, 4)}
     texts = ["corn and  wheat", "", "a", "Größe 中文", "oats\nrye"]
-    assert_like_scikit_learn(texts, TermVectorizer(**options), CountVectorizer(**options), texts)
+    assert_like_scikit_learn(
+        texts, TermVectorizer(**options), CountVectorizer(**options), texts
+    )
 
 
 def test_arrow_strings_and_threads_give_the_same():
@@ -90,11 +94,17 @@ def test_a_tokenizer_is_that_of_scikit_learn(ngram_range):
 
 def test_a_tokenizer_reads_arrow_strings_and_html():
     vectorizer = TermVectorizer(tokenizer=str.split, strip_html=True)
-    assert vectorizer.fit(pa.array(["<b>x</b>-y &amp; z"])).vocabulary_.names == ["&", "x-y", "z"]
+    assert vectorizer.fit(pa.array(["<b>x</b>-y &amp; z"])).vocabulary_.names == [
+        "&",
+        "x-y",
+        "z",
+    ]
 
 
 def test_a_tokenizer_is_not_saved(tmp_path):
-    classifier = TextClassifier(vectorizer=TermVectorizer(tokenizer=str.split), model="naive-bayes")
+    classifier = TextClassifier(
+        vectorizer=TermVectorizer(tokenizer=str.split), model="naive-bayes"
+    )
     classifier.fit(["corn", "oil"], ["a", "b"])
     with pytest.raises(DataError, match="a vectorizer with a tokenizer cannot be saved"):
         classifier.save(tmp_path / "model")

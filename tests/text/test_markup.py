@@ -46,7 +46,8 @@ def test_any_text_is_read(text):
 
 
 @pytest.mark.parametrize(
-    "start", ["<", "<a ", "<a href='", '<a href="', "<!--", "<script>", "</", "<a =", "<p>", "&"]
+    "start",
+    ["<", "<a ", "<a href='", '<a href="', "<!--", "<script>", "</", "<a =", "<p>", "&"],
 )
 def test_a_text_of_open_tags_is_read_once(start):
     assert (

@@ -51,7 +51,9 @@ def test_kinds_are_those_of_the_names_and_categories_of_unicode():
 
 def test_white_space_is_that_of_python():
     found = "".join(map(chr, np.flatnonzero(white_space())))
-    assert found == "".join(chr(point) for point in range(N_CODE_POINTS) if chr(point).isspace())
+    assert found == "".join(
+        chr(point) for point in range(N_CODE_POINTS) if chr(point).isspace()
+    )
 
 
 def test_han_and_kana_are_characters_and_pairs():
@@ -151,7 +153,9 @@ def test_pieces_make_up_the_text_and_share_the_weights(options):
     vectorizer = TermVectorizer(**options)
     counts = vectorizer.term_counts(text)
     pieces = list(
-        weighted_pieces(vectorizer, text, dict.fromkeys((t for t in counts if " " not in t), 1.0))
+        weighted_pieces(
+            vectorizer, text, dict.fromkeys((t for t in counts if " " not in t), 1.0)
+        )
     )
     assert "".join(piece for piece, _ in pieces) == text
     expected = sum(n for term, n in counts.items() if " " not in term)
@@ -178,7 +182,9 @@ def test_a_word_is_known_by_its_longest_ngrams():
 
 def test_counts_of_parts_are_those_of_the_whole():
     batches = [pa.RecordBatch.from_pydict({"text": part}) for part in (MIXED[:3], MIXED[3:])]
-    rows = pa.Table.from_batches(Survey(DocumentColumns("text"), TermVectorizer())(iter(batches)))
+    rows = pa.Table.from_batches(
+        Survey(DocumentColumns("text"), TermVectorizer())(iter(batches))
+    )
     terms = rows.filter(pc.equal(rows["kind"], "term"))
     numbers = [np.asarray(terms[name]) for name in ("documents", "occurrences")]
     counted = TermVectorizer().fit_frequencies(terms["name"].to_pylist(), *numbers, len(MIXED))

@@ -19,7 +19,9 @@ def merged_by_hand(word, pieces, merges):
     symbols = list("▁" + word)
     while True:
         ranked = [
-            (merges.index(pair), i) for i, pair in enumerate(pairwise(symbols)) if pair in merges
+            (merges.index(pair), i)
+            for i, pair in enumerate(pairwise(symbols))
+            if pair in merges
         ]
         if not ranked:
             return [pieces[symbol] for symbol in symbols if symbol in pieces]
@@ -74,7 +76,11 @@ def test_the_kinds_of_tokenizer_files():
     )
     assert (split(splitter, ["Café"]), n_pieces) == ([[0, 1]], 2)
     bytelevel = {"type": "Sequence", "pretokenizers": [{"type": "ByteLevel"}]}
-    model = {"type": "BPE", "vocab": {"Ġ": 0, "a": 1, "Ġa": 2, "Ã": 3, "Ł": 4}, "merges": ["Ġ a"]}
+    model = {
+        "type": "BPE",
+        "vocab": {"Ġ": 0, "a": 1, "Ġa": 2, "Ã": 3, "Ł": 4},
+        "merges": ["Ġ a"],
+    }
     assert split(splitter_of(tokenizer(model, pre_tokenizer=bytelevel))[0], ["aa", "É"]) == [
         [2, 1],
         [0, 3],
@@ -84,9 +90,9 @@ def test_the_kinds_of_tokenizer_files():
     assert split(
         splitter_of(tokenizer({"type": "WordLevel", "vocab": {"b": 1, "a": 0}}))[0], ["b", "c"]
     ) == [[1], []]
-    assert split(splitter_of(tokenizer({"type": "Unigram", "vocab": [["▁a", -1]]}))[0], ["a"]) == [
-        [0]
-    ]
+    assert split(
+        splitter_of(tokenizer({"type": "Unigram", "vocab": [["▁a", -1]]}))[0], ["a"]
+    ) == [[0]]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,8 @@ def way(request):
     """The words of a small batch are found by Python's expressions, and here by the kernels too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            tokens, *(("_SMALL", -1) if request.param == "kernels" else ("_TINY", tokens._SMALL))
+            tokens,
+            *(("_SMALL", -1) if request.param == "kernels" else ("_TINY", tokens._SMALL)),
         )
         yield
 
@@ -30,7 +31,9 @@ def way(request):
 def words_of(found):
     names = found.words.to_strings()
     begins = [0, *found.ends[:-1]]
-    return [[names[i] for i in found.tokens[a:b]] for a, b in zip(begins, found.ends, strict=True)]
+    return [
+        [names[i] for i in found.tokens[a:b]] for a, b in zip(begins, found.ends, strict=True)
+    ]
 
 
 @given(corpora)
@@ -50,14 +53,18 @@ def test_tokens_are_those_of_scikit_learn(texts):
 @pytest.mark.parametrize("characters", ["words", "letters"])
 @pytest.mark.parametrize("min_length", [1, 2, 3])
 @pytest.mark.parametrize("unspaced", ["ngrams", "words"])
-def test_every_rule_does_what_its_pattern_says(texts, lowercase, characters, min_length, unspaced):
+def test_every_rule_does_what_its_pattern_says(
+    texts, lowercase, characters, min_length, unspaced
+):
     rules = {
         "lowercase": lowercase,
         "characters": characters,
         "min_length": min_length,
         "unspaced": unspaced,
     }
-    assert words_of(Tokeniser(**rules)(texts)) == [oracle.tokens(text, **rules) for text in texts]
+    assert words_of(Tokeniser(**rules)(texts)) == [
+        oracle.tokens(text, **rules) for text in texts
+    ]
 
 
 def test_words_are_numbered_by_first_appearance():
@@ -101,7 +108,9 @@ def test_arrow_strings_give_the_same_tokens(texts):
     assert words_of(Tokeniser()(array)) == words_of(Tokeniser()(texts))
 
 
-@pytest.mark.parametrize(("characters", "pattern"), [("words", r"\w"), ("letters", r"[^\W\d_]")])
+@pytest.mark.parametrize(
+    ("characters", "pattern"), [("words", r"\w"), ("letters", r"[^\W\d_]")]
+)
 def test_word_characters_are_those_of_the_regular_expressions(characters, pattern):
     everything = "".join(map(chr, range(N_CODE_POINTS)))
     expected = np.zeros(N_CODE_POINTS, dtype=bool)

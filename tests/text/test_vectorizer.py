@@ -59,7 +59,9 @@ def assert_like_scikit_learn(texts, ours, theirs, more=()):
     )
 
 
-@given(corpora, corpora, st.sampled_from([(1, 1), (1, 2), (2, 2), (1, 3), (2, 4)]), st.booleans())
+@given(
+    corpora, corpora, st.sampled_from([(1, 1), (1, 2), (2, 2), (1, 3), (2, 4)]), st.booleans()
+)
 @settings(max_examples=200, deadline=None)
 def test_counts_are_those_of_scikit_learn(texts, more, ngram_range, lowercase):
     ours = TermVectorizer(ngram_range=ngram_range, lowercase=lowercase, unspaced="words")
@@ -125,7 +127,9 @@ def test_weights_follow_their_formulas(weighting, cosine):
 def test_ltc_by_hand():
     # N = 4; "corn" in 2 documents: log2 2 = 1; "wheat" in 1: log2 4 = 2. l of 4 corns: 1 + log2 4 =
     # 3.
-    X = TermVectorizer(weighting="ltc").fit_transform(["corn corn corn corn wheat", "corn", "", ""])
+    X = TermVectorizer(weighting="ltc").fit_transform(
+        ["corn corn corn corn wheat", "corn", "", ""]
+    )
     assert X[[0]].toarray()[0] == pytest.approx([3 / math.sqrt(13), 2 / math.sqrt(13)])
 
 
@@ -138,7 +142,10 @@ def test_transform_weighs_with_the_frequencies_of_fit():
 
 def test_zipf_zones():
     texts = ["aa aa aa bb bb cc", "dd"]
-    assert TermVectorizer(drop_frequent=1, drop_rare=1).fit(texts).vocabulary_.names == ["bb", "cc"]
+    assert TermVectorizer(drop_frequent=1, drop_rare=1).fit(texts).vocabulary_.names == [
+        "bb",
+        "cc",
+    ]
     assert TermVectorizer(drop_frequent=0.5).fit(texts).vocabulary_.names == ["cc", "dd"]
 
 
@@ -170,7 +177,9 @@ def test_partial_fit_and_fit_agree_on_everything_but_the_order():
     )
     columns = [grown.vocabulary_[name] for name in fitted.vocabulary_]
     np.testing.assert_allclose(
-        fitted.transform(TEXTS).toarray(), grown.transform(TEXTS).toarray()[:, columns], rtol=1e-14
+        fitted.transform(TEXTS).toarray(),
+        grown.transform(TEXTS).toarray()[:, columns],
+        rtol=1e-14,
     )
 
 
@@ -180,7 +189,8 @@ def test_partial_fit_refuses_to_prune():
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"stemmer": "porter", "ngram_range": (1, 2)}, {"min_df": 2, "weighting": "ltc"}]
+    "options",
+    [{}, {"stemmer": "porter", "ngram_range": (1, 2)}, {"min_df": 2, "weighting": "ltc"}],
 )
 def test_threads_and_batches_change_nothing(monkeypatch, options):
     texts = [f"{text} word{i % 7} only{i}" for i in range(60) for text in TEXTS]
@@ -196,7 +206,9 @@ def test_threads_and_batches_change_nothing(monkeypatch, options):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
-@pytest.mark.parametrize("options", [{}, {"stop_words": ["the", "only3"]}, {"ngram_range": (1, 2)}])
+@pytest.mark.parametrize(
+    "options", [{}, {"stop_words": ["the", "only3"]}, {"ngram_range": (1, 2)}]
+)
 def test_tables_that_several_batches_share(monkeypatch, options, n_jobs):
     for module, name in ((tokens, "_SMALL"), (counts, "SMALL"), (words, "_FEW")):
         monkeypatch.setattr(module, name, -1)
@@ -214,7 +226,9 @@ def test_tables_that_several_batches_share(monkeypatch, options, n_jobs):
     )
     assert_same(ours.transform(texts), ours.vocabulary_.names, found, ours.vocabulary_.names)
     grown = (
-        TermVectorizer(n_jobs=n_jobs, **options).partial_fit(texts[:700]).partial_fit(texts[700:])
+        TermVectorizer(n_jobs=n_jobs, **options)
+        .partial_fit(texts[:700])
+        .partial_fit(texts[700:])
     )
     analyze = theirs.build_analyzer()
     assert set(grown.vocabulary_) == set(theirs.vocabulary_)
@@ -226,7 +240,9 @@ def test_tables_that_several_batches_share(monkeypatch, options, n_jobs):
     np.testing.assert_array_equal(
         grown.collection_frequencies_[order], np.asarray(expected.sum(axis=0)).ravel()
     )
-    np.testing.assert_array_equal(grown.document_frequencies_[order], ours.document_frequencies_)
+    np.testing.assert_array_equal(
+        grown.document_frequencies_[order], ours.document_frequencies_
+    )
 
 
 @pytest.mark.parametrize(
@@ -257,7 +273,10 @@ def test_matrix_is_float64_with_int32_indices_in_canonical_form():
 def test_inverse_transform_gives_the_terms_back():
     vectorizer = TermVectorizer()
     X = vectorizer.fit_transform(["corn wheat corn", ""])
-    assert [terms.tolist() for terms in vectorizer.inverse_transform(X)] == [["corn", "wheat"], []]
+    assert [terms.tolist() for terms in vectorizer.inverse_transform(X)] == [
+        ["corn", "wheat"],
+        [],
+    ]
     with pytest.raises(ValueError, match="3 columns"):
         vectorizer.inverse_transform(np.ones((1, 3)))
 
@@ -385,7 +404,9 @@ def test_sublinear_weights_are_those_of_scikit_learn():
     expected = theirs.fit_transform(TEXTS).toarray()
     vectorizer = TermVectorizer(weighting="sublinear-tf-idf")
     np.testing.assert_allclose(vectorizer.fit_transform(TEXTS).toarray(), expected, rtol=1e-13)
-    assert vectorizer.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+    assert (
+        vectorizer.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+    )
 
 
 def test_compiled_kernels_count_small_inputs_too(monkeypatch):

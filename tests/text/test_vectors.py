@@ -19,7 +19,9 @@ TEXTS = ["corn and wheat", "crude oil oil", "Corn!", "nothing known", "wheat, oi
 
 
 def write_text(folder, *, header=False):
-    lines = [f"{word} {' '.join(map(str, row))}" for word, row in zip(WORDS, TABLE, strict=True)]
+    lines = [
+        f"{word} {' '.join(map(str, row))}" for word, row in zip(WORDS, TABLE, strict=True)
+    ]
     path = folder / "vectors.txt"
     path.write_text("\n".join([f"{len(WORDS)} 3"] * header + lines) + "\n")
     return path
@@ -41,7 +43,9 @@ def write_numpy(folder):
 
 
 def write_safetensors(folder, **arrays):
-    save_file({"embedding.weight": TABLE.astype(np.float16)} | arrays, folder / "model.safetensors")
+    save_file(
+        {"embedding.weight": TABLE.astype(np.float16)} | arrays, folder / "model.safetensors"
+    )
     model = {"type": "WordLevel", "vocab": {word: row for row, word in enumerate(WORDS)}}
     (folder / "tokenizer.json").write_text(json.dumps({"model": model}))
     return folder
@@ -98,11 +102,19 @@ def test_a_row_is_the_scaled_mean_of_its_words():
     embedder = TextEmbedder(WordVectors.of(WORDS, TABLE), averaging="tf")
     rows = embedder.fit_transform(TEXTS)
     sums = np.array(
-        [TABLE[0] + TABLE[1], TABLE[3] + 2 * TABLE[2], TABLE[0], np.zeros(3), TABLE[1] + TABLE[2]]
+        [
+            TABLE[0] + TABLE[1],
+            TABLE[3] + 2 * TABLE[2],
+            TABLE[0],
+            np.zeros(3),
+            TABLE[1] + TABLE[2],
+        ]
     )
     sums[[0, 1, 2, 4]] /= np.linalg.norm(sums[[0, 1, 2, 4]], axis=1, keepdims=True)
     known = sums[[0, 1, 2, 4]] - sums[[0, 1, 2, 4]].mean(axis=0)
-    np.testing.assert_allclose(rows[[0, 1, 2, 4]], known / np.sqrt(np.sum(known**2) / 4), atol=1e-6)
+    np.testing.assert_allclose(
+        rows[[0, 1, 2, 4]], known / np.sqrt(np.sum(known**2) / 4), atol=1e-6
+    )
     assert not rows[3].any()
     np.testing.assert_allclose(embedder.transform(TEXTS), rows)
     assert TextEmbedder(WordVectors.of(WORDS, TABLE)).fit(TEXTS).transform([]).shape == (0, 3)
@@ -131,7 +143,12 @@ def test_a_stored_embedder_wants_its_vectors_back():
 
 
 def test_vectors_learned_from_texts_know_words_of_the_same_documents():
-    texts = ["corn wheat harvest", "wheat corn farm", "oil crude barrel", "crude oil tanker"] * 3
+    texts = [
+        "corn wheat harvest",
+        "wheat corn farm",
+        "oil crude barrel",
+        "crude oil tanker",
+    ] * 3
     vectors = WordVectors.learn(texts, dimension=2)
     assert vectors.nearest("corn", ["oil", "crude", "wheat"], n=1)[0][0] == "wheat"
     with pytest.raises(DataError, match="too few"):
@@ -151,7 +168,9 @@ def test_what_is_said_without_the_extra(monkeypatch):
 
 def test_the_package_is_split_as_its_own_tokenizer_does():
     vectors = WordVectors.installed()
-    tokenizers = pytest.importorskip("tokenizers", reason="the extra `embeddings` is not installed")
+    tokenizers = pytest.importorskip(
+        "tokenizers", reason="the extra `embeddings` is not installed"
+    )
     if vectors is None:
         pytest.skip("the extra `embeddings` is not installed")
     theirs = tokenizers.Tokenizer.from_str(

@@ -58,7 +58,8 @@ def test_take_and_concatenate(strings, data):
     taken = Words.of(strings).take(np.array(rows, dtype=np.int64))
     assert taken.to_strings() == [strings[i] for i in rows]
     assert (
-        Words.concatenate([Words.of(strings), taken]).to_strings() == strings + taken.to_strings()
+        Words.concatenate([Words.of(strings), taken]).to_strings()
+        == strings + taken.to_strings()
     )
 
 

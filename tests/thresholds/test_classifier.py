@@ -89,7 +89,9 @@ def test_held_out_thresholds_are_those_of_cross_validated_scores():
     X, y = make_classification(120, random_state=0)
     folds = KFold(4)
     model = ThresholdedClassifier(LogisticRegression(), cv=folds).fit(X, y)
-    scores = cross_val_predict(LogisticRegression(), X, y, cv=folds, method="predict_proba")[:, 1]
+    scores = cross_val_predict(LogisticRegression(), X, y, cv=folds, method="predict_proba")[
+        :, 1
+    ]
     np.testing.assert_allclose(model.rule_.thresholds_, MaxF1().fit(y, scores).thresholds_)
 
 
@@ -115,7 +117,9 @@ def test_every_rule_on_every_kind_of_labels(multilabel, rule):
             ThresholdedClassifier(LogisticRegression(), rule=rule).fit(X, names == "oil")
     else:
         predicted = (
-            ThresholdedClassifier(LogisticRegression(), rule=rule).fit(X, names == "oil").predict(X)
+            ThresholdedClassifier(LogisticRegression(), rule=rule)
+            .fit(X, names == "oil")
+            .predict(X)
         )
         assert predicted.dtype == bool
 
@@ -168,7 +172,9 @@ def test_folds_depend_only_on_the_seed():
 
 def test_copies():
     X, y = make_classification(60, random_state=0)
-    model = ThresholdedClassifier(LogisticRegression(C=2), rule=MaxF1(shrinkage=3), cv=2).fit(X, y)
+    model = ThresholdedClassifier(LogisticRegression(C=2), rule=MaxF1(shrinkage=3), cv=2).fit(
+        X, y
+    )
     assert model.get_params()["rule__shrinkage"] == 3
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))

@@ -35,7 +35,8 @@ def test_rcut_chooses_t_by_micro_f1():
     scores = Y + random.normal(size=Y.shape)
     chosen = RCut(t=None).fit(Y, scores).t_
     by_t = [
-        f1_score(Y, RCut(t=t).fit(Y, scores).decide(scores), average="micro") for t in range(1, 6)
+        f1_score(Y, RCut(t=t).fit(Y, scores).decide(scores), average="micro")
+        for t in range(1, 6)
     ]
     assert by_t[chosen - 1] == max(by_t)
 

@@ -24,7 +24,8 @@ GAINS = ((0.5, -1.0), (-0.25, 2.0))
 
 scored_labels = st.lists(
     st.tuples(
-        st.booleans(), st.sampled_from([-2.0, -0.1, 0.0, 0.3, 0.5, 1.0, 7.0]) | st.floats(-10, 10)
+        st.booleans(),
+        st.sampled_from([-2.0, -0.1, 0.0, 0.3, 0.5, 1.0, 7.0]) | st.floats(-10, 10),
     ),
     min_size=1,
     max_size=25,
@@ -90,7 +91,9 @@ def test_recall_target(sample, target):
         return
     assert (y & decided).sum() >= target * y.sum() - 1e-9
     good = [yes for yes in every_cut(scores) if (y & yes).sum() >= target * y.sum() - 1e-9]
-    assert (y & decided).sum() / decided.sum() == max((y & yes).sum() / yes.sum() for yes in good)
+    assert (y & decided).sum() / decided.sum() == max(
+        (y & yes).sum() / yes.sum() for yes in good
+    )
 
 
 def test_max_f1_is_that_of_scikit_learns_curve():
@@ -158,7 +161,10 @@ def test_shrinkage_without_any_positive():
 
 
 def test_scut_falls_back_where_f1_is_poor():
-    Y, scores = [[1, 0], [0, 0], [0, 1], [0, 0]], [[0.9, 0.4], [0.4, 0.3], [0.6, 0.2], [0.2, 0.2]]
+    Y, scores = (
+        [[1, 0], [0, 0], [0, 1], [0, 0]],
+        [[0.9, 0.4], [0.4, 0.3], [0.6, 0.2], [0.2, 0.2]],
+    )
     assert SCut().fit(Y, scores).thresholds_ == pytest.approx([0.75, np.nextafter(0.2, 0)])
     assert SCut(minimum_f1=0.5, fallback="never").fit(Y, scores).thresholds_ == pytest.approx(
         [0.75, math.inf]

@@ -58,7 +58,11 @@ def test_everything_is_assigned_when_all_are_certain():
 def test_thresholds_follow_the_batch_unless_told_otherwise():
     fitted, batch = [0.9, 0.8, 0.1], [0.4, 0.35, 0.3]
     assert ExpectedF1().fit(None, fitted).decide(batch).tolist() == [True, True, True]
-    assert ExpectedF1(batch=False).fit(None, fitted).decide(batch).tolist() == [False, False, False]
+    assert ExpectedF1(batch=False).fit(None, fitted).decide(batch).tolist() == [
+        False,
+        False,
+        False,
+    ]
 
 
 def test_an_empty_batch():

@@ -39,5 +39,7 @@ def test_folds_are_those_of_the_seed():
 
 @pytest.mark.parametrize("n_folds", [1, 4])
 def test_a_bad_number_of_folds_is_refused(n_folds):
-    with pytest.raises(ValueError, match="n_folds must be at least 2 and at most n_samples = 3"):
+    with pytest.raises(
+        ValueError, match="n_folds must be at least 2 and at most n_samples = 3"
+    ):
         category_folds([1, 0, 1], n_folds=n_folds)

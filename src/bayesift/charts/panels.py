@@ -161,7 +161,9 @@ class Panel:
             for y in map(self.at_y, self.y.grid)
         ]
         ticks = [(self.at_y(tick) + 4, number) for tick, number in self.y.numbers()]
-        numbers = [tag("text", number, x=left - 7, y=y, text_anchor="end") for y, number in ticks]
+        numbers = [
+            tag("text", number, x=left - 7, y=y, text_anchor="end") for y, number in ticks
+        ]
         x = max(left - 45, 13)
         turned = f"rotate(-90 {x} {middle})"
         name = tag(
@@ -229,7 +231,9 @@ class Figure(Chart):
     def svg(self) -> Markup:
         """The drawing for a page that has the colours and the legend."""
         panels = [panel.draw() for panel in self.panels]
-        return drawing(self.title, self.width, self.height, panels, description=self.description)
+        return drawing(
+            self.title, self.width, self.height, panels, description=self.description
+        )
 
 
 @dataclass(frozen=True)
@@ -252,7 +256,9 @@ class Line(Layer):
             return Markup("")
         drawn = f"series {self.style}" if self.style.startswith("series") else self.style
         marks = [
-            tag("circle", class_=f"ring {self.style}", cx=panel.at_x(x), cy=panel.at_y(y), r=2.5)
+            tag(
+                "circle", class_=f"ring {self.style}", cx=panel.at_x(x), cy=panel.at_y(y), r=2.5
+            )
             for x, y in (self.points if self.marked else ())
         ]
         return join(tag("path", class_=drawn, d=panel.path(self.points)), marks)
@@ -382,11 +388,18 @@ class PointLabels(Layer):
         across, up = self.offset
         at = panel.at_x(x)
         shown = shortened(text, 24)
-        outside = self.style == "label" and at + across + 6.5 * len(shown) > panel.frame.right + 20
+        outside = (
+            self.style == "label" and at + across + 6.5 * len(shown) > panel.frame.right + 20
+        )
         left = round(at - across if outside else at + across, 1)
         top = round(max(panel.at_y(y) + up, 9), 1)
         return tag(
-            "text", shown, class_=self.style, x=left, y=top, text_anchor="end" if outside else None
+            "text",
+            shown,
+            class_=self.style,
+            x=left,
+            y=top,
+            text_anchor="end" if outside else None,
         )
 
 
@@ -417,7 +430,9 @@ class CountBars(Layer):
         above = round(top - 4, 1)
         return join(
             bar,
-            tag("text", compact(count), class_="small", x=middle, y=above, text_anchor="middle"),
+            tag(
+                "text", compact(count), class_="small", x=middle, y=above, text_anchor="middle"
+            ),
         )
 
 

@@ -64,7 +64,9 @@ class Chart:
             tag("text", line, class_="axis", x=10, y=-10 - _LINE * i)
             for i, line in enumerate(lines)
         ]
-        rows = [_legend_row(key, height + _LINE * i - 6) for i, key in enumerate(self.legend, 1)]
+        rows = [
+            _legend_row(key, height + _LINE * i - 6) for i, key in enumerate(self.legend, 1)
+        ]
         top = -(_LINE * len(lines) + 10)
         total = height + _LINE * (len(lines) + len(rows)) + 16
         opened = (
@@ -73,6 +75,7 @@ class Chart:
         )
         return (
             f"{opened}{drawn.partition('>')[2].removesuffix('</svg>')}{join(title, rows)}</svg>\n"
+            ""
         )
 
     def save(self, path: str | Path) -> None:
@@ -127,12 +130,20 @@ def tag(name: str, /, *children: Child, **attributes: Attribute) -> Markup:
     return Markup(f"<{name}{opened}>{join(children)}</{name}>")  # noqa: S704  every part is escaped
 
 
-def drawing(title: str, width: int, height: int, *children: Child, description: str = "") -> Markup:
+def drawing(
+    title: str, width: int, height: int, *children: Child, description: str = ""
+) -> Markup:
     """Return the root of a chart, with its title and description for those who cannot see it."""
     described = tag("desc", description) if description else None
     box = f"0 0 {width} {height}"
     return tag(
-        "svg", tag("title", title), described, *children, viewBox=box, role="img", class_="chart"
+        "svg",
+        tag("title", title),
+        described,
+        *children,
+        viewBox=box,
+        role="img",
+        class_="chart",
     )
 
 

@@ -103,7 +103,10 @@ class Abstention:
             )
         shares = np.linspace(0.0, 1.0, _KEPT)
         return cls(
-            *(np.sort(part) if len(part) <= _KEPT else np.quantile(part, shares) for part in parts)
+            *(
+                np.sort(part) if len(part) <= _KEPT else np.quantile(part, shares)
+                for part in parts
+            )
         )
 
     def uncertainty(self, doubts: Doubts) -> FloatArray:
@@ -214,7 +217,9 @@ class ExpectedQuality:
 
     def __str__(self) -> str:
         interval = f"{100 * self.low:.1f} to {100 * self.high:.1f}%"
-        return f"{self.measure} {100 * self.value:.1f}% ({interval}), log loss {self.log_loss:.3f}"
+        return (
+            f"{self.measure} {100 * self.value:.1f}% ({interval}), log loss {self.log_loss:.3f}"
+        )
 
 
 def expected_quality(classifier: TextClassifier) -> ExpectedQuality | None:
@@ -246,7 +251,9 @@ def expected_quality(classifier: TextClassifier) -> ExpectedQuality | None:
         decisions = classifier.decisions_of(probabilities)
         right = float(weights @ np.any(decisions & labels, axis=1)) / size
         loss = -float(weights @ np.log(np.maximum(probabilities, 1e-15)[labels])) / size
-        return ExpectedQuality("accuracy", right, *wilson_interval(right, size), loss, len(weights))
+        return ExpectedQuality(
+            "accuracy", right, *wilson_interval(right, size), loss, len(weights)
+        )
     decisions = classifier.decisions_of(probabilities)
     losses = -xlogy(labels, probabilities) - xlog1py(~labels, -probabilities)
     counts = np.stack(
@@ -269,7 +276,9 @@ def wilson_interval(share: float, size: float, *, level: float = 0.95) -> tuple[
     """
     z = float(norm.ppf(0.5 + level / 2))
     middle = (share + z * z / (2 * size)) / (1 + z * z / size)
-    half = z / (1 + z * z / size) * np.sqrt(share * (1 - share) / size + z * z / (4 * size * size))
+    half = (
+        z / (1 + z * z / size) * np.sqrt(share * (1 - share) / size + z * z / (4 * size * size))
+    )
     return float(max(middle - half, 0.0)), float(min(middle + half, 1.0))
 
 

@@ -111,7 +111,12 @@ class StreamDrift:
     _windows: list[_Window] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.window < 1 or self.max_windows < 2 or self.max_windows % 2 or not self.strength > 0:
+        if (
+            self.window < 1
+            or self.max_windows < 2
+            or self.max_windows % 2
+            or not self.strength > 0
+        ):
             raise ValueError("window and strength must be positive, and max_windows even")
 
     def add(self, rows: Any, member: Any, probabilities: Any) -> None:
@@ -142,7 +147,9 @@ class StreamDrift:
             first += window.n
         return found
 
-    def changed_words(self, words: Sequence[str], categories: Sequence[str]) -> list[ChangedWord]:
+    def changed_words(
+        self, words: Sequence[str], categories: Sequence[str]
+    ) -> list[ChangedWord]:
         """Find the words that changed sides, the largest changes first.
 
         `words` and `categories` name the columns.
@@ -209,7 +216,9 @@ class StreamDrift:
         if len(sizes) < 2 or not len(columns):
             return
         cuts = slice(0, len(sizes) - 1)
-        before, before_error = _log_odds_ratio(held[cuts], joint[cuts], sizes[cuts], members[cuts])
+        before, before_error = _log_odds_ratio(
+            held[cuts], joint[cuts], sizes[cuts], members[cuts]
+        )
         rest = (part[-1] - part[cuts] for part in (held, joint, sizes, members))
         after, after_error = _log_odds_ratio(*rest)
         weakest = np.minimum(np.abs(before) / before_error, np.abs(after) / after_error)
@@ -279,6 +288,8 @@ def _log_odds_ratio(
 
     1/2 is added to each count.
     """
-    cells = np.array([joint, held - joint, members - joint, sizes - held - members + joint]) + 0.5
+    cells = (
+        np.array([joint, held - joint, members - joint, sizes - held - members + joint]) + 0.5
+    )
     a, b, c, d = np.log(cells)
     return a - b - c + d, np.sqrt((1 / cells).sum(axis=0))

@@ -153,9 +153,9 @@ def _thresholds(classifier: Any, scores: Array) -> list[float | None]:
     """Return the threshold of each category; None where the largest score wins."""
     if not classifier.multilabel_:
         return [None] * len(classifier.categories_)
-    thresholds = np.broadcast_to(classifier.estimator_.rule_.thresholds_for(scores), scores.shape)[
-        0
-    ]
+    thresholds = np.broadcast_to(
+        classifier.estimator_.rule_.thresholds_for(scores), scores.shape
+    )[0]
     return [float(threshold) for threshold in thresholds]
 
 
@@ -293,7 +293,9 @@ def _with_neighbours(
     def complete(term: TermContribution) -> TermContribution:
         return replace(term, like=tuple(word for word, _ in near.get(term.term, ())))
 
-    return [replace(category, terms=tuple(map(complete, category.terms))) for category in explained]
+    return [
+        replace(category, terms=tuple(map(complete, category.terms))) for category in explained
+    ]
 
 
 def _frequent_words(classifier: Any) -> list[str]:

@@ -173,7 +173,9 @@ def embedder_for(
     """
     if isinstance(embedder, str):
         if embedder != "auto":
-            raise ValueError(f"embedder must be a TextEmbedder, 'auto' or None, got {embedder!r}")
+            raise ValueError(
+                f"embedder must be a TextEmbedder, 'auto' or None, got {embedder!r}"
+            )
         if texts.are_vectors or not is_tried or WordVectors.installed() is None:
             return None
         return TextEmbedder()

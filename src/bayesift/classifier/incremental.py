@@ -75,12 +75,16 @@ def _learn(
     # If the model refuses the batch, the vectorizer forgets the words that it has just learned.
     with nullcontext() if vectorizer is None else vectorizer.undone_if_refused():
         rows = (
-            texts.values if vectorizer is None else vectorizer.partial_fit_transform(texts.values)
+            texts.values
+            if vectorizer is None
+            else vectorizer.partial_fit_transform(texts.values)
         )
         model.partial_fit(rows, labels.y, **options)
     form = _grown_form(labels.form, model)
     rule.fit(np.zeros((1, form.n_scores)), None)
-    classifier.estimator_ = ThresholdedClassifier.assembled(model, rule, multilabel=form.multilabel)
+    classifier.estimator_ = ThresholdedClassifier.assembled(
+        model, rule, multilabel=form.multilabel
+    )
     classifier.features_ = TextFeatures(vectorizer)
     classifier.label_form_ = form
     classifier.text_columns_ = texts.column_names
@@ -119,7 +123,9 @@ def _unlearned_rule(classifier: Any) -> ThresholdRule:
     if _is_fitted(classifier):
         rule: ThresholdRule = clone(classifier.estimator_.rule_)
     else:
-        rule = ThresholdedClassifier(classifier.current_model, rule=classifier.threshold).new_rule()
+        rule = ThresholdedClassifier(
+            classifier.current_model, rule=classifier.threshold
+        ).new_rule()
     if rule.needs_scores:
         raise DataError(
             f"partial_fit cannot fit a {type(rule).__name__} rule, which needs all texts: use fit"

@@ -90,7 +90,9 @@ class LabelForm:
         if self.form == "single":
             return np.array(self.classes, dtype=self.dtype)
         kinds = {type(label) for label in self.classes}
-        return np.array(self.classes, dtype=None if kinds <= {int} or kinds <= {bool} else object)
+        return np.array(
+            self.classes, dtype=None if kinds <= {int} or kinds <= {bool} else object
+        )
 
     def decode(self, decisions: BoolArray, *, index: Any = None) -> Any:
         """Boolean decisions, texts x categories, in the form of the labels.
@@ -125,7 +127,8 @@ class LabelForm:
             some[missing] = None
             return some
         return LabelRows(
-            None if left_out else labels for labels, left_out in zip(answers, missing, strict=True)
+            None if left_out else labels
+            for labels, left_out in zip(answers, missing, strict=True)
         )
 
     def right(self, decisions: BoolArray, labels: Labels) -> BoolArray:
@@ -146,7 +149,9 @@ class LabelForm:
         columns = self._columns_of(labels.form)
         unknown = np.asarray(labels.y[:, np.flatnonzero(columns < 0)].sum(axis=1)).ravel() > 0
         truth = np.zeros(decisions.shape, dtype=bool)
-        truth[:, columns[columns >= 0]] = labels.y[:, np.flatnonzero(columns >= 0)].toarray() != 0
+        truth[:, columns[columns >= 0]] = (
+            labels.y[:, np.flatnonzero(columns >= 0)].toarray() != 0
+        )
         same: BoolArray = (truth == decisions).all(axis=1) & ~unknown
         return same
 
@@ -211,12 +216,15 @@ def warn_of_missing(labels: Labels) -> None:
     """Warn if texts have no label, and tell what becomes of them."""
     if not labels.n_missing:
         return
-    texts = f"{labels.n_missing:,} {'text' if labels.n_missing == 1 else 'texts'} without a label"
+    texts = (
+        f"{labels.n_missing:,} {'text' if labels.n_missing == 1 else 'texts'} without a label"
+    )
     if len(labels.rows) == labels.n_given:
         message = f"{texts} kept as texts of no category"
     else:
         message = (
-            f"{texts} left out; multilabel=True (--multilabel) keeps them as texts of no category"
+            f"{texts} left out; multilabel=True (--multilabel) keeps them as texts of no "
+            "category"
         )
     warnings.warn(message, DataWarning, stacklevel=3)
 
@@ -309,7 +317,9 @@ def _are_binary_rows(rows: Sequence[Any]) -> bool:
     return all(
         isinstance(row, list | tuple | np.ndarray)
         and len(row) == width
-        and all(isinstance(entry, int | float | np.generic) and entry in binary for entry in row)
+        and all(
+            isinstance(entry, int | float | np.generic) and entry in binary for entry in row
+        )
         for row in rows
     )
 
@@ -323,7 +333,9 @@ def _read_indicator(matrix: Any, labels: Any, named: tuple[Label, ...] | None) -
     if len(set(map(str, columns))) != width:
         raise DataError("two columns of labels have the same name")
     entries = matrix.data if sparse.issparse(matrix) else matrix.ravel()
-    if entries.dtype == object and all(isinstance(entry, int | np.generic) for entry in entries):
+    if entries.dtype == object and all(
+        isinstance(entry, int | np.generic) for entry in entries
+    ):
         matrix = np.array(matrix.tolist())  # nullable columns of pandas
         entries = matrix.ravel()
     if entries.dtype.kind not in "biuf" or not np.isin(entries, (0, 1)).all():
@@ -354,7 +366,9 @@ def _values_of(labels: Any) -> tuple[Any, str | None]:
     array = np.asarray(labels)
     if array.ndim != 1:
         if array.ndim != 2:
-            raise DataError(f"labels must be one per text, not an array of {array.ndim} dimensions")
+            raise DataError(
+                f"labels must be one per text, not an array of {array.ndim} dimensions"
+            )
         array = array[:, 0]
     if array.dtype.kind == "O":
         return array.tolist(), None
@@ -423,7 +437,9 @@ def _distinct(labels: Iterable[Any]) -> dict[Any, Label]:
     try:
         found = {(type(label), label) for label in labels}
     except TypeError:
-        raise DataError(f"a label is a collection in a collection; labels are {_KINDS}") from None
+        raise DataError(
+            f"a label is a collection in a collection; labels are {_KINDS}"
+        ) from None
     plain = [(label, _plain(label)) for _, label in found if not _is_unlabelled(label)]
     _dtype_of([label for _, label in plain])  # True and 1 are one key
     return dict(plain)

@@ -31,7 +31,9 @@ def model_for(model: Any, *, multilabel: bool) -> Any:
     """
     if isinstance(model, str):
         return make_learner(model, multilabel=multilabel)
-    is_able = isinstance(model, MetaEstimatorMixin) or get_tags(model).classifier_tags.multi_label
+    is_able = (
+        isinstance(model, MetaEstimatorMixin) or get_tags(model).classifier_tags.multi_label
+    )
     if is_able or not multilabel:
         return model
     from sklearn.multiclass import OneVsRestClassifier
@@ -98,7 +100,9 @@ def fit_options(
     return options
 
 
-def _feature_mask(selection: SelectTerms, design: Design, *, multilabel: bool) -> sparse.csr_array:
+def _feature_mask(
+    selection: SelectTerms, design: Design, *, multilabel: bool
+) -> sparse.csr_array:
     """Return the words selected for each category; all categories use the other blocks."""
     kept = np.flatnonzero(selection.get_support())
     mask = sparse.csr_array(sparse.csc_array(selection.feature_mask_)[:, kept])

@@ -42,7 +42,8 @@ def evaluation_html(measures: Scores, note: str = "") -> str:
     head = f"{measures.n_documents:,} documents, accuracy {measures.accuracy:.4f}"
     averages = (("micro average", measures.micro), ("macro average", measures.macro))
     rows = [
-        (name, "", _number(a.precision), _number(a.recall), _number(a.f1)) for name, a in averages
+        (name, "", _number(a.precision), _number(a.recall), _number(a.f1))
+        for name, a in averages
     ]
     largest = sorted(measures.categories, key=lambda row: -row.positives)[:_LISTED]
     rows += [
@@ -78,12 +79,16 @@ def classifier_html(classifier: Any) -> str:
             + (f" of {corpus['name']}" * bool(corpus["name"]))
         )
     several = "none, one or several of" if classifier.multilabel_ else "one of"
-    return _box(_line(", ".join(facts)), _line(f"{several} {len(names):,} categories: {listed}"))
+    return _box(
+        _line(", ".join(facts)), _line(f"{several} {len(names):,} categories: {listed}")
+    )
 
 
 def _of_category(category: CategoryExplanation) -> Markup:
     decided = "assigned" if category.assigned else "not assigned"
-    limit = "" if category.threshold is None else f", above {category.threshold:.3g} it is assigned"
+    limit = (
+        "" if category.threshold is None else f", above {category.threshold:.3g} it is assigned"
+    )
     head = f"{category.category}: {category.score:.4g} ({decided}{limit})"
     largest = max((abs(term.contribution) for term in category.terms), default=0) or 1.0
     rows = [("before any term", "", f"{category.prior:+.3f}", "")]

@@ -83,7 +83,8 @@ class Predictions:
                 unsure[row] = reason
         n_categories = scores.shape[1]
         best = np.empty(
-            (len(scores), n_categories if top is None else min(top, n_categories)), dtype=np.int64
+            (len(scores), n_categories if top is None else min(top, n_categories)),
+            dtype=np.int64,
         )
         if best.shape[1]:
             highest(scores, best)
@@ -101,7 +102,9 @@ class Predictions:
         `names` replaces the names of the categories.
         """
         offsets = np.concatenate([[0], np.cumsum(self.decisions.sum(axis=1))]).astype(np.int32)
-        return pa.ListArray.from_arrays(offsets, self._named(np.nonzero(self.decisions)[1], names))
+        return pa.ListArray.from_arrays(
+            offsets, self._named(np.nonzero(self.decisions)[1], names)
+        )
 
     def ranked(self, score: str = "score") -> pa.ListArray:
         """Return the highest scores of each document.
@@ -216,7 +219,9 @@ class Evaluation:
             named.append(f"and {len(self.unknown_labels) - limit:,} more")
         have = "document has a label" if n == 1 else "documents have labels"
         names = ", ".join(named)
-        return f"{n:,} of {total:,} {have} the model does not know: {names}; they count as errors"
+        return (
+            f"{n:,} of {total:,} {have} the model does not know: {names}; they count as errors"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the measures and the unknown labels, ready for JSON."""
@@ -317,13 +322,18 @@ def _scores(
         return classifier.scores_of(classifier.vectors(documents))
     parts = []
     for start in range(0, len(corpus), _BATCH):
-        parts.append(classifier.scores_of(classifier.vectors(documents[start : start + _BATCH])))
+        parts.append(
+            classifier.scores_of(classifier.vectors(documents[start : start + _BATCH]))
+        )
         progress(min(start + _BATCH, len(corpus)))
     return np.concatenate(parts)
 
 
 def _measure(
-    classifier: TextClassifier, truth: sparse.csr_array, decisions: BoolArray, scores: FloatArray
+    classifier: TextClassifier,
+    truth: sparse.csr_array,
+    decisions: BoolArray,
+    scores: FloatArray,
 ) -> Scores:
     """Compute the measures.
 
@@ -357,7 +367,9 @@ def _count_unknown(
     one_each = (np.diff(truth.indptr) + np.diff(strangers.indptr) == 1).all()
     if probabilities is not None and one_each and not classifier.multilabel_:
         known = np.flatnonzero(np.diff(truth.indptr))
-        of_known = _measure(classifier, truth[known], decisions[known], scores[known]).probabilities
+        of_known = _measure(
+            classifier, truth[known], decisions[known], scores[known]
+        ).probabilities
         assert of_known is not None
         probabilities = replace(
             probabilities, log_loss=of_known.log_loss, brier_score=of_known.brier_score

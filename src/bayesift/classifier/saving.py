@@ -125,7 +125,9 @@ def _stored_features(content: ModelContent) -> TextFeatures:
 
 
 def _stored_embedder(content: ModelContent) -> TextEmbedder:
-    embedder = decode_fitted(content.header["embedder"], content.arrays, TextEmbedder, "embedder")
+    embedder = decode_fitted(
+        content.header["embedder"], content.arrays, TextEmbedder, "embedder"
+    )
     if "vectors.table" in content.arrays:
         arrays = _part(content.arrays, "vectors.")
         lists = _part(content.lists, "vectors-")
@@ -163,7 +165,9 @@ def attach_vectors(embedder: TextEmbedder, vectors: WordVectors | None) -> None:
 
 def _part(parts: dict[str, Any], prefix: str) -> dict[str, Any]:
     return {
-        name.removeprefix(prefix): part for name, part in parts.items() if name.startswith(prefix)
+        name.removeprefix(prefix): part
+        for name, part in parts.items()
+        if name.startswith(prefix)
     }
 
 
@@ -209,8 +213,14 @@ def _stored_rule(code: Any, form: LabelForm) -> ThresholdRule:
 def _describe_knowledge(classifier: Any) -> dict[str, Any] | None:
     if not classifier.knowledge or classifier.coverage_ is None:
         return None
-    missing = {category: list(words) for category, words in classifier.coverage_.missing.items()}
-    return {"used": classifier.coverage_.used, "missing": missing, **classifier.knowledge.as_dict()}
+    missing = {
+        category: list(words) for category, words in classifier.coverage_.missing.items()
+    }
+    return {
+        "used": classifier.coverage_.used,
+        "missing": missing,
+        **classifier.knowledge.as_dict(),
+    }
 
 
 def _knowledge(description: Any) -> tuple[TermKnowledge | None, Coverage | None]:

@@ -287,7 +287,8 @@ class StreamLearner:
         clipped = np.clip(probabilities, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
         if self.single:
             return [
-                float(-np.log(row[index][0])) for row, index in zip(clipped, member, strict=True)
+                float(-np.log(row[index][0]))
+                for row, index in zip(clipped, member, strict=True)
             ]
         losses: list[float] = (
             -np.where(member, np.log(clipped), np.log1p(-clipped)).mean(axis=1)
@@ -360,7 +361,9 @@ class StreamFolder:
     def open(self, learner: StreamLearner, parse: Any) -> None:
         """Bring a new learner to the state of the folder; `parse` makes items of lines."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        journal = Journal(self.folder / JOURNAL, writing=True, header={"after": 0}, durable=False)
+        journal = Journal(
+            self.folder / JOURNAL, writing=True, header={"after": 0}, durable=False
+        )
         self._journal = journal
         try:
             if (self.folder / STATE).exists():
@@ -472,7 +475,9 @@ _SAVED = ("n_lines", "n_learned", "n_measured", "total_loss", "single", "categor
 
 
 def read_items(
-    lines: Iterable[bytes], names: tuple[str, str, str] = ("id", "text", "label"), first: int = 1
+    lines: Iterable[bytes],
+    names: tuple[str, str, str] = ("id", "text", "label"),
+    first: int = 1,
 ) -> Iterator[Any]:
     """Yield a `StreamItem` per JSON line, or the `DataError` that says what is wrong with it.
 

@@ -49,7 +49,10 @@ class NumberColumn:
     def rows(self, values: list[Any]) -> sparse.csr_array:
         """Rows of one column, or of two if values may be missing."""
         numbers_of = np.array(
-            [self.mean if is_missing(v) else _number(self.name, k, v) for k, v in enumerate(values)]
+            [
+                self.mean if is_missing(v) else _number(self.name, k, v)
+                for k, v in enumerate(values)
+            ]
         )
         missing = np.array([is_missing(value) for value in values], dtype=np.float64)
         columns = [(numbers_of - self.mean) / self.deviation, *[missing] * self.may_miss]
@@ -75,7 +78,9 @@ class CategoryColumn:
     @classmethod
     def learn(cls, name: str, values: list[Any]) -> Self:
         """Learn the distinct values, sorted."""
-        return cls(name, tuple(sorted({str(value) for value in values if not is_missing(value)})))
+        return cls(
+            name, tuple(sorted({str(value) for value in values if not is_missing(value)}))
+        )
 
     def rows(self, values: list[Any]) -> sparse.csr_array:
         """Rows with a 1 in the column of their value."""
@@ -123,7 +128,8 @@ class TableColumns:
         """Return the block of the rows of a table."""
         picked = _pick([column.name for column in self.columns], table)
         parts = [
-            column.rows(values) for column, (_, values) in zip(self.columns, picked, strict=True)
+            column.rows(values)
+            for column, (_, values) in zip(self.columns, picked, strict=True)
         ]
         return sparse.csr_array(sparse.hstack(parts) / math.sqrt(len(parts)))
 
@@ -140,7 +146,9 @@ def _pick(names: Sequence[str], table: Sequence[Column]) -> list[Column]:
 def _kind_of(values: list[Any]) -> type[NumberColumn] | type[CategoryColumn]:
     given = [value for value in values if not is_missing(value)]
     return (
-        NumberColumn if all(isinstance(value, numbers.Real) for value in given) else CategoryColumn
+        NumberColumn
+        if all(isinstance(value, numbers.Real) for value in given)
+        else CategoryColumn
     )
 
 

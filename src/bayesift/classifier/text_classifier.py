@@ -263,7 +263,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             design.rows.shape[1] - n_terms,
         )
         one_model = not form.multilabel and len(form.categories) == 2
-        return apply_knowledge(model, self.knowledge, form.categories, terms, one_model=one_model)
+        return apply_knowledge(
+            model, self.knowledge, form.categories, terms, one_model=one_model
+        )
 
     def _held_out_abstention(self, texts: Texts, design: Design) -> Abstention | None:
         if not hasattr(self.model_, "held_out_"):
@@ -287,7 +289,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     @available_if(lambda classifier: learns_in_batches(classifier.current_model))
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Learn from more labelled texts, for models that do; new words become new terms.
 
         Parameters
@@ -412,7 +416,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if self.vectorizer_ is not None:
             raise AttributeError("the model was fitted to texts, which have no columns")
-        return int((self.estimator_ if self.selection_ is None else self.selection_).n_features_in_)
+        return int(
+            (self.estimator_ if self.selection_ is None else self.selection_).n_features_in_
+        )
 
     @property
     def has_probabilities_(self) -> bool:
@@ -461,7 +467,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def _doubts(self, texts: Texts, vectors: SparseRows, scores: FloatArray) -> Doubts:
         if not self.has_probabilities_:
-            raise DataError(f"a {type(self.model_).__name__} has no probabilities to be unsure by")
+            raise DataError(
+                f"a {type(self.model_).__name__} has no probabilities to be unsure by"
+            )
         n_known = np.diff(self.features_.known_words(vectors).indptr)
         n_terms = n_known
         if self.vectorizer_ is not None:
@@ -499,7 +507,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         if len(decisions) != labels.n_given:
             raise DataError(f"{len(decisions):,} texts, but {labels.n_given:,} labels")
         right = self.label_form_.right(decisions, labels)
-        return float(np.average(right, weights=None if weights is None else weights[labels.rows]))
+        return float(
+            np.average(right, weights=None if weights is None else weights[labels.rows])
+        )
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:
@@ -650,7 +660,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         parameters: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             for name, part in self._default_parts().items():
-                parameters |= {f"{name}__{key}": value for key, value in part.get_params().items()}
+                parameters |= {
+                    f"{name}__{key}": value for key, value in part.get_params().items()
+                }
         return parameters
 
     def set_params(self, **params: Any) -> Self:
@@ -678,7 +690,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return parts
 
     def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name.startswith("_") or hasattr(self, name)]
+        return [
+            name for name in super().__dir__() if name.startswith("_") or hasattr(self, name)
+        ]
 
     def _repr_html_inner(self) -> str:
         return self._learned_html() + str(super()._repr_html_inner())

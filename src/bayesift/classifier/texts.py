@@ -132,7 +132,9 @@ def read_texts(
 def _arrow_strings(given: Any) -> Any:
     held = given.type.value_type if pa.types.is_dictionary(given.type) else given.type
     if not (
-        pa.types.is_string(held) or pa.types.is_large_string(held) or pa.types.is_string_view(held)
+        pa.types.is_string(held)
+        or pa.types.is_large_string(held)
+        or pa.types.is_string_view(held)
     ):
         raise DataError(f"texts must be strings, not {given.type}")
     if given.null_count:
@@ -142,8 +144,13 @@ def _arrow_strings(given: Any) -> Any:
 
 def _of_pandas(given: Any, columns: Sequence[str] | None, besides: Sequence[str]) -> Texts:
     if given.ndim == 2:
-        if all(getattr(dtype, "kind", "O") in "biuf" for dtype in given.dtypes) and columns is None:
-            return Texts(np.asarray(given, dtype=np.float64), are_vectors=True, index=given.index)
+        if (
+            all(getattr(dtype, "kind", "O") in "biuf" for dtype in given.dtypes)
+            and columns is None
+        ):
+            return Texts(
+                np.asarray(given, dtype=np.float64), are_vectors=True, index=given.index
+            )
         held = [(str(name), given.iloc[:, j].tolist()) for j, name in enumerate(given.columns)]
         return replace(_joined(held, columns, besides), index=given.index)
     if getattr(given.dtype, "kind", "O") in "biufcmM":
@@ -153,7 +160,9 @@ def _of_pandas(given: Any, columns: Sequence[str] | None, besides: Sequence[str]
 
 def _of_array(given: Array) -> Texts:
     if given.dtype.kind == "c":
-        raise DataError("Complex data not supported: texts must be strings, vectors real numbers")
+        raise DataError(
+            "Complex data not supported: texts must be strings, vectors real numbers"
+        )
     if given.ndim == 2:
         columns = []
         if given.dtype.kind in "OU":
@@ -163,7 +172,8 @@ def _of_array(given: Array) -> Texts:
         return replace(_joined(columns, None, ()), columns=(), table=())
     if given.ndim != 1 or given.dtype.kind not in "OU":
         kind = (
-            f"an array of {given.dtype} with {given.ndim} dimension{'s' if given.ndim != 1 else ''}"
+            f"an array of {given.dtype} with {given.ndim} "
+            f"dimension{'s' if given.ndim != 1 else ''}"
         )
         raise DataError(
             f"texts must be strings, not {kind}. Reshape your data to rows if they are vectors"
@@ -171,7 +181,9 @@ def _of_array(given: Array) -> Texts:
     return Texts(given.tolist())
 
 
-def _of_items(given: Iterable[Any], columns: Sequence[str] | None, besides: Sequence[str]) -> Texts:
+def _of_items(
+    given: Iterable[Any], columns: Sequence[str] | None, besides: Sequence[str]
+) -> Texts:
     items: Any = given
     if isinstance(given, Sequence):
         first = given[0] if len(given) else None
@@ -191,7 +203,9 @@ def _of_items(given: Iterable[Any], columns: Sequence[str] | None, besides: Sequ
     return Texts(items)
 
 
-def _of_records(records: list[Any], columns: Sequence[str] | None, besides: Sequence[str]) -> Texts:
+def _of_records(
+    records: list[Any], columns: Sequence[str] | None, besides: Sequence[str]
+) -> Texts:
     for index, record in enumerate(records):
         if not isinstance(record, Mapping):
             raise DataError(
@@ -199,7 +213,9 @@ def _of_records(records: list[Any], columns: Sequence[str] | None, besides: Sequ
             )
     names = dict.fromkeys(name for record in records for name in record)
     return _joined(
-        [(str(name), [record.get(name) for record in records]) for name in names], columns, besides
+        [(str(name), [record.get(name) for record in records]) for name in names],
+        columns,
+        besides,
     )
 
 

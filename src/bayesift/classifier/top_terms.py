@@ -114,7 +114,9 @@ def _term_weights(model: Any) -> Iterator[FloatArray]:
     if hasattr(
         model, "estimators_"
     ):  # one classifier per category, as scikit-learn's OneVsRestClassifier
-        return (_second_class(estimator, model.n_features_in_) for estimator in model.estimators_)
+        return (
+            _second_class(estimator, model.n_features_in_) for estimator in model.estimators_
+        )
     if hasattr(model, "feature_count_"):  # scikit-learn's naive Bayes
         counts = np.asarray(model.feature_count_, np.float64) + 1
         sizes = np.asarray(model.class_count_, np.float64)
@@ -148,7 +150,11 @@ def _against_rest(probabilities: FloatArray, priors: FloatArray) -> Iterator[Flo
     together = joint.sum(axis=0)
     for c in range(len(priors)):
         others = priors.sum() - priors[c]
-        rest = np.maximum(together - joint[c], 0) / others if others > 0 else np.ones_like(together)
+        rest = (
+            np.maximum(together - joint[c], 0) / others
+            if others > 0
+            else np.ones_like(together)
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             log_odds = np.log(probabilities[c]) - np.log(rest)
         yield _weights(probabilities[c], log_odds)

@@ -44,7 +44,9 @@ def spelling_parts(characters: TermVectorizer, text: str) -> WordParts:
     chunks = text.split() if characters.analyzer == "char_wb" else []
     whole, counts = counter.transform([text]), counter.transform(chunks or [""])
     row = characters.transform([text]).toarray()[0]
-    each = np.divide(row, whole.toarray()[0], out=np.zeros_like(row), where=whole.toarray()[0] > 0)
+    each = np.divide(
+        row, whole.toarray()[0], out=np.zeros_like(row), where=whole.toarray()[0] > 0
+    )
     parts = sparse.csr_array(counts.multiply(each[np.newaxis]))
     rest = sparse.csr_array((row - parts.sum(axis=0))[np.newaxis])
     rest.data[np.abs(rest.data) < 1e-12] = 0.0

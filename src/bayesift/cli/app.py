@@ -26,11 +26,17 @@ _MORE = "More about models"
 _SERVICES = "Corpora, streams, reviews and services"
 
 app = command_group(
-    "bayesift", "Sort texts into categories, with probabilities and reasons.", no_args_is_help=False
+    "bayesift",
+    "Sort texts into categories, with probabilities and reasons.",
+    no_args_is_help=False,
 )
 
 add_command(
-    app, check, "check reviews.csv", "check mails.jsonl --text body --label folder", panel=_FIRST
+    app,
+    check,
+    "check reviews.csv",
+    "check mails.jsonl --text body --label folder",
+    panel=_FIRST,
 )
 add_command(
     app,
@@ -61,7 +67,9 @@ add_command(
     "compare reviews.csv --models naive-bayes,svm --report report.html",
     panel=_FIRST,
 )
-add_command(app, explain, "explain model 'the plot is thin but the music is lovely'", panel=_FIRST)
+add_command(
+    app, explain, "explain model 'the plot is thin but the music is lovely'", panel=_FIRST
+)
 add_command(app, demo, panel=_MORE)
 add_command(
     app,
@@ -76,7 +84,9 @@ add_command(app, warm_up, "warm-up", "warm-up --models auto", name="warm-up", pa
 app.add_typer(datasets.app, rich_help_panel=_SERVICES)
 app.add_typer(filtering.app, rich_help_panel=_SERVICES)
 app.add_typer(screen.app, rich_help_panel=_SERVICES)
-add_command(app, serve.serve, "serve --demo", "serve --data filters --port 8000", panel=_SERVICES)
+add_command(
+    app, serve.serve, "serve --demo", "serve --data filters --port 8000", panel=_SERVICES
+)
 app.add_typer(serve.users, rich_help_panel=_SERVICES)
 
 
@@ -90,7 +100,8 @@ def _print_version(wanted: bool) -> None:
 def _options(
     ctx: typer.Context,
     version: Annotated[
-        bool, Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool,
+        Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
     if ctx.invoked_subcommand is None:

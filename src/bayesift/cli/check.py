@@ -62,7 +62,9 @@ def _print_findings(corpus: Corpus, findings: tuple[Finding, ...]) -> None:
     for finding in findings:
         style = _STYLES[finding.severity]
         rows.add_row(
-            f"[{style}]{finding.severity}[/{style}]", escape(finding.message), escape(finding.cure)
+            f"[{style}]{finding.severity}[/{style}]",
+            escape(finding.message),
+            escape(finding.cure),
         )
     console.print()
     console.print(rows)

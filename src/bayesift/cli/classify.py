@@ -76,8 +76,14 @@ def classify(
     from bayesift.corpora.streaming import TextReader
     from bayesift.tables.loading import ProblemLog
 
-    if output is not None and documents != "-" and output.resolve() == Path(documents).resolve():
-        raise typer.BadParameter(f"{output} is the input; name another file", param_hint="--output")
+    if (
+        output is not None
+        and documents != "-"
+        and output.resolve() == Path(documents).resolve()
+    ):
+        raise typer.BadParameter(
+            f"{output} is the input; name another file", param_hint="--output"
+        )
     if engine.is_spark:
         if abstain is not None:
             raise typer.BadParameter("not on Spark", param_hint="--abstain")
@@ -92,7 +98,11 @@ def classify(
         _check_can_abstain(classifier, model, stream=stream, quiet=quiet)
     log = ProblemLog(skip=source.skip_bad)
     reader = TextReader(
-        _opened_source(documents), source.columns, source.format, log, batch=1 if stream else None
+        _opened_source(documents),
+        source.columns,
+        source.format,
+        log,
+        batch=1 if stream else None,
     )
     done, unsure = _answer(
         classifier, reader, output, top, abstain, 1 if stream else jobs, quiet=quiet
@@ -161,7 +171,9 @@ def _check_can_abstain(
     from bayesift.errors import DataError
 
     if not classifier.has_probabilities_:
-        raise DataError("a model without probabilities cannot abstain; fit another one", file=model)
+        raise DataError(
+            "a model without probabilities cannot abstain; fit another one", file=model
+        )
     if classifier.abstention_ is None and stream:
         raise DataError(
             "it holds no held-out documents to compare a document with; fit with --model auto",

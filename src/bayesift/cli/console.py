@@ -198,7 +198,9 @@ def working(message: str, total: int | None, *, quiet: bool) -> Iterator[Progres
 
 
 @contextmanager
-def counting(message: str, total: int | None, *, quiet: bool) -> Iterator[Callable[[int], None]]:
+def counting(
+    message: str, total: int | None, *, quiet: bool
+) -> Iterator[Callable[[int], None]]:
     """Show a progress bar over one step; yields the function of the number of items done."""
     with working(message, total, quiet=quiet) as steps:
         yield steps.first()
@@ -226,7 +228,9 @@ def print_guesses(name: str, notes: Sequence[Note]) -> None:
     guessed = [note for note in notes if note.option]
     parts = [", ".join(f"{note.what}: {note.value}" for note in guessed)] if guessed else []
     if guessed:
-        parts[0] += f" (guessed; {', '.join(dict.fromkeys(str(note.option) for note in guessed))})"
+        parts[0] += (
+            f" (guessed; {', '.join(dict.fromkeys(str(note.option) for note in guessed))})"
+        )
     parts += [f"{note.what}: {note.value}" for note in notes if not note.option]
     if parts:
         print_note(f"{'stdin' if name == '-' else name}: {'; '.join(parts)}")

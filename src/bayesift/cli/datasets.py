@@ -39,7 +39,9 @@ def list_corpora(data_dir: DataDir = None) -> None:
 
     rows = table("name", "what", "present", numbers=False)
     for entry in CATALOGUE.values():
-        rows.add_row(entry.name, entry.description, "yes" if entry.is_present(data_dir) else "no")
+        rows.add_row(
+            entry.name, entry.description, "yes" if entry.is_present(data_dir) else "no"
+        )
     stdout().print(rows)
     print(f"\nData directory: {data_directory(data_dir)}")
 
@@ -61,7 +63,9 @@ def show_corpus(
 
 
 def fetch_corpus(
-    name: Annotated[str, Argument(metavar="NAME", help="A name from `bayesift datasets list`.")],
+    name: Annotated[
+        str, Argument(metavar="NAME", help="A name from `bayesift datasets list`.")
+    ],
     data_dir: DataDir = None,
 ) -> list[FetchedFile]:
     """Download a public corpus into the data directory.
@@ -73,7 +77,9 @@ def fetch_corpus(
     with usage_errors():
         entry = find_entry(name)
     if not entry.files:
-        reason = "is not published, so it cannot be fetched" if entry.paths else "needs no download"
+        reason = (
+            "is not published, so it cannot be fetched" if entry.paths else "needs no download"
+        )
         raise typer.BadParameter(f"{name} {reason}")
     with _download_bars() as progress:
         fetched = fetch(entry.files, data_directory(data_dir), progress)
@@ -90,7 +96,13 @@ add_command(app, fetch_corpus, "datasets fetch 20newsgroups", name="fetch")
 
 @contextmanager
 def _download_bars() -> Iterator[_Bars]:
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TransferSpeedColumn,
+    )
 
     columns = (
         TextColumn("{task.description}"),

@@ -74,7 +74,9 @@ def _show_corpus(console: Console) -> Corpus:
 
 def _fit(console: Console, corpus: Corpus, out: Path) -> tuple[TextClassifier, float]:
     train = corpus.split("train")
-    with console.status("Learning (the first time, kernels are compiled: about half a minute) ..."):
+    with console.status(
+        "Learning (the first time, kernels are compiled: about half a minute) ..."
+    ):
         _timed_fit(_MODEL, train)
         classifier, seconds = _timed_fit(_MODEL, train)
     classifier.save(out / "model")

@@ -136,7 +136,9 @@ def print_scores(scores: Scores, *, n_categories: int = 10) -> None:
     if scores.probabilities is not None:
         console.print()
         console.print(_probabilities(scores.probabilities))
-        console.print("[dim]ECE: calibration error of the top label, and of all categories[/dim]")
+        console.print(
+            "[dim]ECE: calibration error of the top label, and of all categories[/dim]"
+        )
     largest = sorted(scores.categories, key=lambda row: -row.positives)[:n_categories]
     rows = table("category", "documents", "assigned", "precision", "recall", "F1")
     for row in largest:
@@ -179,7 +181,9 @@ def compare(
     ] = DEFAULT_MODELS,
     test_folds: Annotated[
         int,
-        Option(help="Without a test split, hold out one of this many folds for testing.", min=2),
+        Option(
+            help="Without a test split, hold out one of this many folds for testing.", min=2
+        ),
     ] = 4,
     as_json: AsJson = False,
     report: ReportPath = None,
@@ -204,7 +208,9 @@ def compare(
         options.check_names(learner_name, option="--models")
     read = source.read(corpus, quiet=quiet)
     with usage_errors():
-        train, test = _train_and_test(read, test_folds, learner.seed, multilabel=source.multilabel)
+        train, test = _train_and_test(
+            read, test_folds, learner.seed, multilabel=source.multilabel
+        )
     systems = {}
     for number, name in enumerate(names, 1):
         with (
@@ -219,14 +225,18 @@ def compare(
     first = next(iter(systems.values()))[0]
     decisions = {name: evaluation.decisions for name, (evaluation, _) in systems.items()}
     unit: Any = "documents" if test.is_single_label else "decisions"
-    significance = significance_table(first.truth, decisions, alternative="two-sided", unit=unit)
+    significance = significance_table(
+        first.truth, decisions, alternative="two-sided", unit=unit
+    )
     if first.unknown_labels:
         print_note(first.describe_unknown())
     if report is not None:
         from bayesift.report import comparison_content, comparison_report
 
         measures = {name: evaluation.measures for name, (evaluation, _) in systems.items()}
-        write_report(comparison_report(comparison_content(measures, test, significance)), report)
+        write_report(
+            comparison_report(comparison_content(measures, test, significance)), report
+        )
     if as_json:
         print(json.dumps(_as_dict(systems, significance), indent=2))
     else:
@@ -247,7 +257,8 @@ def _adjusted(description: str, learner: LearnerOptions) -> tuple[str, LearnerOp
         if option not in kinds:
             known = ", ".join(kind.replace("_", "-") for kind in kinds)
             raise typer.BadParameter(
-                f"{description!r}: no option {option!r}; there are: {known}", param_hint="--models"
+                f"{description!r}: no option {option!r}; there are: {known}",
+                param_hint="--models",
             )
         changes[option] = _value(value.strip())
         if not isinstance(changes[option], kinds[option]):
@@ -302,7 +313,9 @@ def _run(
     classifier.fit_corpus(train, multilabel=source.multilabel or None)
     seconds = time.perf_counter() - start
     classified = steps.then(f"{title}: classifying")
-    return evaluate(classifier, test, progress=lambda done: classified(done, len(test))), seconds
+    return evaluate(
+        classifier, test, progress=lambda done: classified(done, len(test))
+    ), seconds
 
 
 def _as_dict(systems: Systems, significance: SignificanceTable) -> dict[str, Any]:
@@ -316,7 +329,9 @@ def _as_dict(systems: Systems, significance: SignificanceTable) -> dict[str, Any
         "model": best,
         "measure": measure,
         "better_than": [name for name, symbol in others.items() if ">" in symbol],
-        "no_significant_difference": [name for name, symbol in others.items() if ">" not in symbol],
+        "no_significant_difference": [
+            name for name, symbol in others.items() if ">" not in symbol
+        ],
     }
     return {"systems": measured, "significance": significance.to_dict(), "best": winner}
 
@@ -358,7 +373,8 @@ def _significance(tests: SignificanceTable) -> Table:
     for number, row in enumerate(tests.systems, 1):
         pairs = [tests.symbols(row, column) for column in tests.systems]
         rows.add_row(
-            f"{number} {escape(row)}", *(" / ".join(pair) if any(pair) else "" for pair in pairs)
+            f"{number} {escape(row)}",
+            *(" / ".join(pair) if any(pair) else "" for pair in pairs),
         )
     return rows
 

@@ -60,7 +60,9 @@ def explain(
         print(json.dumps(explanation.as_dict(), indent=2, ensure_ascii=False))
     else:
         print_explanation(
-            stdout(), explanation, score="probability" if classifier.has_probabilities_ else "score"
+            stdout(),
+            explanation,
+            score="probability" if classifier.has_probabilities_ else "score",
         )
     return explanation
 
@@ -77,12 +79,16 @@ def print_explanation(
     more = ", ..." if len(explanation.unseen_terms) > _MAX_UNSEEN_LISTED else ""
     share = f"{explanation.unseen_share:.0%} of the text is new to the model"
     if explanation.by_meaning:
-        share += f", {explanation.by_meaning:,} of {explanation.unseen:,} new terms have vectors"
+        share += (
+            f", {explanation.by_meaning:,} of {explanation.unseen:,} new terms have vectors"
+        )
     console.print(f"{share}{f': {escape(unseen)}{more}' if unseen else ''}")
 
 
 def _decision(category: CategoryExplanation, score: str) -> str:
-    decision = "[green]assigned[/green]" if category.assigned else "[yellow]not assigned[/yellow]"
+    decision = (
+        "[green]assigned[/green]" if category.assigned else "[yellow]not assigned[/yellow]"
+    )
     against = "" if category.threshold is None else f", threshold {category.threshold:.4g}"
     spread = ""
     if category.integrated is not None and category.interval is not None:
@@ -280,7 +286,9 @@ def _print_facts(console: Console, facts: dict[str, Any]) -> None:
 
 def _words(row: dict[str, Any]) -> str:
     """Return the words of a category, with weight, deviation and inclusion probability if known."""
-    words = zip(row["top_terms"], row["weights"], row["deviations"], row["inclusion"], strict=True)
+    words = zip(
+        row["top_terms"], row["weights"], row["deviations"], row["inclusion"], strict=True
+    )
     return ", ".join(
         word
         if sd is None

@@ -39,7 +39,9 @@ def run(
     profiles: Annotated[Path, Argument(metavar="PROFILES", help="YAML file of profiles.")],
     state: Annotated[
         Path | None,
-        Option(help="Folder of the filter's state; PROFILES with the suffix .filter by default."),
+        Option(
+            help="Folder of the filter's state; PROFILES with the suffix .filter by default."
+        ),
     ] = None,
     save_every: Annotated[int, Option(help="Lines between two checkpoints.", min=1)] = 100_000,
     from_start: Annotated[
@@ -114,7 +116,8 @@ class _Reading:
 
     def __enter__(self) -> Self:
         self._earlier = {
-            number: signal.signal(number, self._stop) for number in (signal.SIGINT, signal.SIGTERM)
+            number: signal.signal(number, self._stop)
+            for number in (signal.SIGINT, signal.SIGTERM)
         }
         return self
 
@@ -186,7 +189,9 @@ class ProfileOptions:
     ] = None
     half_life: Annotated[
         float | None,
-        Option(help="With +rel, draw past relevant documents at random, older ones less often."),
+        Option(
+            help="With +rel, draw past relevant documents at random, older ones less often."
+        ),
     ] = None
     model: Annotated[
         str,
@@ -227,7 +232,9 @@ def simulate(
     ] = "plain,+rel,+ig,+rel+ig,+roi,+rnd",
     batch: Annotated[
         int | None,
-        Option(help="Documents of the batch phase; by default the train split, else a quarter."),
+        Option(
+            help="Documents of the batch phase; by default the train split, else a quarter."
+        ),
     ] = None,
     min_relevant: Annotated[
         int, Option(help="Leave out topics with fewer relevant documents in the stream.")
@@ -244,7 +251,9 @@ def simulate(
     order: Annotated[
         str, Option(help="Order of the stream: date (if the documents have dates) or corpus.")
     ] = "date",
-    plots: Annotated[Path | None, Option(help="Folder for charts (SVG).", file_okay=False)] = None,
+    plots: Annotated[
+        Path | None, Option(help="Folder for charts (SVG).", file_okay=False)
+    ] = None,
     as_json: AsJson = False,
     report: ReportPath = None,
     *,
@@ -265,7 +274,9 @@ def simulate(
         )
     with usage_errors():
         settings = learning.settings()
-    read = _part(_whole(source.read(corpus, quiet=quiet), corpus), splits, dated=order == "date")
+    read = _part(
+        _whole(source.read(corpus, quiet=quiet), corpus), splits, dated=order == "date"
+    )
     with busy("reading words", quiet=quiet):
         stream = stream_of(
             read,
@@ -291,7 +302,9 @@ def simulate(
         print_simulation(simulation)
 
 
-add_command(app, simulate, "filter simulate reuters --profiles grain,crude --report report.html")
+add_command(
+    app, simulate, "filter simulate reuters --profiles grain,crude --report report.html"
+)
 
 
 def _whole(read: Corpus, name: str) -> Corpus:
@@ -359,7 +372,9 @@ def print_simulation(simulation: Simulation) -> None:
     for rows, labels in ((table_four(simulation), 1), (table_five(simulation), 2)):
         table = Table(box=None, header_style="bold", pad_edge=False)
         for column, heading in enumerate(rows[0]):
-            table.add_column(heading, justify="left" if column < labels else "right", no_wrap=True)
+            table.add_column(
+                heading, justify="left" if column < labels else "right", no_wrap=True
+            )
         for row in rows[1:]:
             table.add_row(*row)
         console.print(table)

@@ -43,7 +43,8 @@ class ModelOptions:
         ),
     ] = None
     effort: Annotated[
-        str | None, Option(help="How many models auto tries: quick, normal (default) or thorough.")
+        str | None,
+        Option(help="How many models auto tries: quick, normal (default) or thorough."),
     ] = None
     budget: Annotated[
         float | None,
@@ -76,7 +77,9 @@ class ModelOptions:
         """The parameters of the learner that were named."""
         named = {
             "posterior": "normal" if self.posterior else None,
-            "prior_scale": None if self.prior_scale is None else _number_or_name(self.prior_scale),
+            "prior_scale": None
+            if self.prior_scale is None
+            else _number_or_name(self.prior_scale),
             "effort": self.effort,
             "budget": self.budget,
         }
@@ -96,7 +99,8 @@ class ModelOptions:
 
         if model in LEARNERS and not is_storable(LEARNERS[model].make()):
             raise typer.BadParameter(
-                f"{model} cannot be saved, only compared (bayesift compare)", param_hint="--model"
+                f"{model} cannot be saved, only compared (bayesift compare)",
+                param_hint="--model",
             )
         for name in ("knowledge", "posterior", "prior_scale") if model == "auto" else ():
             if getattr(self, name):
@@ -162,7 +166,10 @@ def fit(
             )
     elif out_of_core:
         _refuse(
-            "--out-of-core", knowledge=choice.knowledge, budget=choice.budget, effort=choice.effort
+            "--out-of-core",
+            knowledge=choice.knowledge,
+            budget=choice.budget,
+            effort=choice.effort,
         )
         classifier = _fit_chunks(
             corpus, model, learner, source, choice.parameters, split, quiet=quiet
@@ -183,7 +190,12 @@ def fit(
             classifier.fit_corpus(part, multilabel=source.multilabel or None)
     bundle = bundle_vectors or learner.has_vectors
     _save(
-        classifier, output, model, time.perf_counter() - start, bundle_vectors=bundle, quiet=quiet
+        classifier,
+        output,
+        model,
+        time.perf_counter() - start,
+        bundle_vectors=bundle,
+        quiet=quiet,
     )
     return classifier
 
@@ -229,7 +241,8 @@ def _fit_chunks(
             progress(n_documents)
     if not hasattr(classifier, "estimator_"):
         raise DataError(
-            "no document has a category; name the column of labels with --label", file=Path(corpus)
+            "no document has a category; name the column of labels with --label",
+            file=Path(corpus),
         )
     return classifier
 

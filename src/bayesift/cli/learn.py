@@ -30,9 +30,9 @@ class StateOptions:
         Path | None,
         Option(help="Folder that keeps what was learned; a later run continues from it."),
     ] = None
-    save_every: Annotated[int, Option(help="Lines between two snapshots of the state.", min=1)] = (
-        20_000
-    )
+    save_every: Annotated[
+        int, Option(help="Lines between two snapshots of the state.", min=1)
+    ] = 20_000
     from_start: Annotated[
         bool,
         Option(
@@ -56,9 +56,9 @@ class AnswerOptions:
         bool, Option("--reasons", help="List the words behind the likeliest category; slower.")
     ] = False
     top: Annotated[int, Option(help="How many probabilities and reasons to list.", min=1)] = 5
-    no_answers: Annotated[bool, Option("--no-answers", help="Only learn; print no answers.")] = (
-        False
-    )
+    no_answers: Annotated[
+        bool, Option("--no-answers", help="Only learn; print no answers.")
+    ] = False
     drift: Annotated[
         Path | None,
         Option(
@@ -96,9 +96,9 @@ class WordOptions:
     max_terms: Annotated[
         int, Option(help="Ignore new words once so many are known, to bound memory.", min=1)
     ] = 100_000
-    stop_words: Annotated[str | None, Option(help="Leave out the stop words of this language.")] = (
-        None
-    )
+    stop_words: Annotated[
+        str | None, Option(help="Leave out the stop words of this language.")
+    ] = None
     stemmer: Annotated[str | None, Option(help="porter, or a Snowball language.")] = None
 
 
@@ -122,7 +122,8 @@ def learn(
         bool, Option("--stream", help="Answer each line at once instead of in batches.")
     ] = False,
     wait: Annotated[
-        int, Option(help="How many documents without a label to keep for late judgements.", min=0)
+        int,
+        Option(help="How many documents without a label to keep for late judgements.", min=0),
     ] = 10_000,
     *,
     kept: StateOptions,
@@ -228,9 +229,13 @@ def _write_drift(learner: StreamLearner, path: Path, *, quiet: bool) -> None:
         return
     for word in changed[:5]:
         side = "for" if word.after > 0 else "against"
-        print_note(f"{word.word!r} speaks {side} {word.category!r} since document {word.since:,}")
+        print_note(
+            f"{word.word!r} speaks {side} {word.category!r} since document {word.since:,}"
+        )
     slipped = [part for part in windows if part.slipped]
-    since = f", first in documents {slipped[0].first:,} to {slipped[0].last:,}" if slipped else ""
+    since = (
+        f", first in documents {slipped[0].first:,} to {slipped[0].last:,}" if slipped else ""
+    )
     print_note(
         f"{len(changed):,} words changed sides; calibration slipped in {len(slipped)} of "
         f"{len(windows)} parts{since}"

@@ -52,7 +52,9 @@ def grouped(function: Callable[..., Any]) -> Callable[..., None]:
     )
     hints = get_type_hints(given, function.__globals__, include_extras=True)
     groups = {
-        name: hints[name] for name in signature(function).parameters if is_dataclass(hints[name])
+        name: hints[name]
+        for name in signature(function).parameters
+        if is_dataclass(hints[name])
     }
     parameters: list[Parameter] = []
     for name, parameter in signature(function).parameters.items():
@@ -83,7 +85,9 @@ def _fields_as_parameters(group: Any) -> list[Parameter]:
     for field in fields(group):
         annotation = _in_panel(hints[field.name], group)
         kind = Parameter.KEYWORD_ONLY
-        parameters.append(Parameter(field.name, kind, default=field.default, annotation=annotation))
+        parameters.append(
+            Parameter(field.name, kind, default=field.default, annotation=annotation)
+        )
     return parameters
 
 
@@ -106,7 +110,13 @@ def _check_report(path: Path | None) -> Path | None:
 
 
 # The panels of options in the help, in this order after those that are in none.
-PANELS = INPUT, OUTPUT, TERMS, DECISIONS, ENGINE = "Input", "Output", "Terms", "Decisions", "Engine"
+PANELS = INPUT, OUTPUT, TERMS, DECISIONS, ENGINE = (
+    "Input",
+    "Output",
+    "Terms",
+    "Decisions",
+    "Engine",
+)
 
 
 def _existing(model: Path) -> Path:
@@ -132,7 +142,9 @@ Jobs = Annotated[
 Quiet = Annotated[
     bool, Option("--quiet", "-q", help="Print only the result.", rich_help_panel=OUTPUT)
 ]
-AsJson = Annotated[bool, Option("--json", help="Print one JSON object.", rich_help_panel=OUTPUT)]
+AsJson = Annotated[
+    bool, Option("--json", help="Print one JSON object.", rich_help_panel=OUTPUT)
+]
 ReportPath = Annotated[
     Path | None,
     Option(
@@ -151,7 +163,9 @@ DataDir = Annotated[
 ]
 SkipBad = Annotated[
     bool,
-    Option("--skip-bad", help="Skip and count records that cannot be read.", rich_help_panel=INPUT),
+    Option(
+        "--skip-bad", help="Skip and count records that cannot be read.", rich_help_panel=INPUT
+    ),
 ]
 Seed = Annotated[int, Option(help="Seed of the random numbers.", rich_help_panel=ENGINE)]
 
@@ -174,7 +188,9 @@ class TableOptions:
     header: Annotated[
         bool | None, Option("--header/--no-header", help="Whether the first row names columns.")
     ] = None
-    sheet: Annotated[str | None, Option(help="Sheet of a spreadsheet: its name or number.")] = None
+    sheet: Annotated[str | None, Option(help="Sheet of a spreadsheet: its name or number.")] = (
+        None
+    )
     skip_bad: SkipBad = False
 
     @property
@@ -209,7 +225,9 @@ class CorpusOptions(TableOptions):
         ),
     ] = False
     date: Annotated[str | None, Option(help="Column of the date.")] = None
-    split_column: Annotated[str | None, Option(help="Column of the split: train or test.")] = None
+    split_column: Annotated[str | None, Option(help="Column of the split: train or test.")] = (
+        None
+    )
     data_dir: DataDir = None
 
     @property
@@ -306,9 +324,9 @@ class LearnerOptions:
             "model."
         ),
     ] = None
-    stop_words: Annotated[str | None, Option(help="Leave out the stop words of this language.")] = (
-        None
-    )
+    stop_words: Annotated[
+        str | None, Option(help="Leave out the stop words of this language.")
+    ] = None
     stemmer: Annotated[str | None, Option(help="porter, or a Snowball language.")] = None
     min_df: Annotated[int, Option(help="Leave out terms in fewer documents than this.")] = 1
     ngrams: Annotated[
@@ -434,7 +452,11 @@ class LearnerOptions:
 
         each = self.per_category or self.soft is not None
         return SelectTerms(
-            self.score, k=self.terms, threshold=self.score_above, per_category=each, soft=self.soft
+            self.score,
+            k=self.terms,
+            threshold=self.score_above,
+            per_category=each,
+            soft=self.soft,
         )
 
     def check_names(self, model: str, *, option: str = "--model") -> None:
@@ -494,7 +516,9 @@ def _rule(description: str) -> ThresholdRule | str:
             name, **{key.strip(): json.loads(value) for key, value in parameters.items()}
         )
     except (ValueError, TypeError) as error:
-        raise typer.BadParameter(f"{description!r}: {error}", param_hint="--threshold") from error
+        raise typer.BadParameter(
+            f"{description!r}: {error}", param_hint="--threshold"
+        ) from error
 
 
 def _one_of(option: str, name: str, known: Iterable[str]) -> None:

@@ -65,7 +65,9 @@ def run(commands: typer.Typer, arguments: Sequence[str] | None = None) -> NoRetu
         with one_line_warnings(name):
             command = typer.main.get_command(commands)
             code = command.main(
-                args=arguments, prog_name=_NAME if name == _NAME else None, standalone_mode=False
+                args=arguments,
+                prog_name=_NAME if name == _NAME else None,
+                standalone_mode=False,
             )
         sys.stdout.flush()
     except typer.TyperException as error:
@@ -118,7 +120,9 @@ def _print_line(name: str, message: str) -> None:
 def _end_interrupted(number: int, frame: FrameType | None) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Nothing is being written while the module that writes is not there yet, or only in part.
-    if remove_unfinished := getattr(sys.modules.get("bayesift.files"), "remove_unfinished", None):
+    if remove_unfinished := getattr(
+        sys.modules.get("bayesift.files"), "remove_unfinished", None
+    ):
         remove_unfinished()
     start = _CLEAR_LINE if os.isatty(2) else ""
     try:

@@ -48,7 +48,9 @@ ProjectPath = Annotated[
 
 VectorsPath = Annotated[
     Path | None,
-    Option(help="Word vectors, a file or folder: records are also ranked by meaning.", exists=True),
+    Option(
+        help="Word vectors, a file or folder: records are also ranked by meaning.", exists=True
+    ),
 ]
 
 
@@ -63,16 +65,22 @@ def open_review(
     output: Annotated[
         Path | None,
         Option(
-            "--output", "-o", help="Folder of the project; named after the first file by default."
+            "--output",
+            "-o",
+            help="Folder of the project; named after the first file by default.",
         ),
     ] = None,
     query: Annotated[
         str,
-        Option(help="Description of what you look for; ranks records before the first decision."),
+        Option(
+            help="Description of what you look for; ranks records before the first decision."
+        ),
     ] = "",
     criteria: Annotated[
         Path | None,
-        Option(help="Text file of inclusion and exclusion criteria.", exists=True, dir_okay=False),
+        Option(
+            help="Text file of inclusion and exclusion criteria.", exists=True, dir_okay=False
+        ),
     ] = None,
     prior: Annotated[
         Path | None,
@@ -93,7 +101,8 @@ def open_review(
         bool, Option("--keep-duplicates", help="Do not join duplicates.")
     ] = False,
     ignore_decisions: Annotated[
-        bool, Option("--ignore-decisions", help="Do not use decisions that come with the files.")
+        bool,
+        Option("--ignore-decisions", help="Do not use decisions that come with the files."),
     ] = False,
     serve: Annotated[
         bool, Option("--serve", help="Open the review on a web page instead of the terminal.")
@@ -101,7 +110,9 @@ def open_review(
     port: Annotated[int, Option(help="Port of the page.", min=1, max=65535)] = 8765,
     plain: Annotated[
         bool,
-        Option("--plain", help="Read commands line by line, as when the input is not a terminal."),
+        Option(
+            "--plain", help="Read commands line by line, as when the input is not a terminal."
+        ),
     ] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -184,7 +195,8 @@ def export(
     wanted = {part.strip() for part in only.split(",")} if only else set()
     if unknown := wanted - {"included", "excluded", "maybe", "open"}:
         raise typer.BadParameter(
-            f"no {unknown.pop()!r}; there are: included, excluded, maybe, open", param_hint="--only"
+            f"no {unknown.pop()!r}; there are: included, excluded, maybe, open",
+            param_hint="--only",
         )
     with _opened(project, writing=False) as opened:
         with busy("ranking the records", quiet=quiet):
@@ -230,7 +242,9 @@ def _begin(
                 f"  {len(duplicates.possible):,} pairs may be duplicates and were not joined"
             )
         if n_decided:
-            print_note(f"  {n_decided:,} decisions were read from the files (--ignore-decisions)")
+            print_note(
+                f"  {n_decided:,} decisions were read from the files (--ignore-decisions)"
+            )
 
 
 def _take_over_decisions(project: Project) -> int:

@@ -32,9 +32,13 @@ def simulate(
     by: Annotated[str, Option(help=f"Order of reading: {', '.join(ORDERS)}.")] = "relevance",
     starts: Annotated[
         int,
-        Option(help="Number of starts, each from one relevant and one irrelevant document.", min=1),
+        Option(
+            help="Number of starts, each from one relevant and one irrelevant document.", min=1
+        ),
     ] = 3,
-    query: Annotated[str | None, Option(help="Start once, from these words and no labels.")] = None,
+    query: Annotated[
+        str | None, Option(help="Start once, from these words and no labels.")
+    ] = None,
     batch: Annotated[int, Option(help="Documents judged between two rankings.", min=1)] = 1,
     recall: Annotated[
         float, Option(help="Recall that the stopping rules aim at.", min=0.0, max=1.0)
@@ -43,7 +47,8 @@ def simulate(
         bool, Option("--rules", help="Compare all stopping rules, not only the first two.")
     ] = False,
     chart: Annotated[
-        Path | None, Option(help="Write the recall curves to this file, as SVG.", dir_okay=False)
+        Path | None,
+        Option(help="Write the recall curves to this file, as SVG.", dir_okay=False),
     ] = None,
     as_json: AsJson = False,
     *,
@@ -111,7 +116,9 @@ def _rules(recall: float, *, all_rules: bool) -> dict[str, StoppingRule]:
 
     if not 0 < recall < 1:
         raise typer.BadParameter("the recall must lie between 0 and 1", param_hint="--recall")
-    chosen: dict[str, Any] = dict(STOPPING_RULES if all_rules else [*STOPPING_RULES.items()][:2])
+    chosen: dict[str, Any] = dict(
+        STOPPING_RULES if all_rules else [*STOPPING_RULES.items()][:2]
+    )
     for name, rule in chosen.items():
         if "recall" in {field.name for field in fields(rule)}:
             chosen[name] = replace(rule, recall=recall)

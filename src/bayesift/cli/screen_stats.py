@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 def stats(
     project: Annotated[
-        Path, Argument(metavar="PROJECT", help="Folder of a review.", exists=True, file_okay=False)
+        Path,
+        Argument(metavar="PROJECT", help="Folder of a review.", exists=True, file_okay=False),
     ],
     chart: Annotated[
         Path | None,
@@ -83,7 +84,11 @@ def _agreement(project: Project) -> dict[str, Any] | None:
 
     names = dict.fromkeys(by for held in project.decisions.values() for by in held)
     ratings = [
-        {record: held[name].verdict for record, held in project.decisions.items() if name in held}
+        {
+            record: held[name].verdict
+            for record, held in project.decisions.items()
+            if name in held
+        }
         for name in names
     ]
     if len(ratings) < 2:
@@ -138,5 +143,7 @@ def _print_agreement(found: dict[str, Any]) -> None:
     }
     for key, name in names.items():
         if found[key] is not None:
-            shown.add_row(name, f"{found[key]:.1%}" if key == "agreement" else f"{found[key]:.3f}")
+            shown.add_row(
+                name, f"{found[key]:.1%}" if key == "agreement" else f"{found[key]:.3f}"
+            )
     stdout().print(shown)

@@ -219,10 +219,14 @@ def _print_record(session: ScreeningSession, target: TextIO) -> None:
 
 def _byline(record: Record) -> str:
     reference = record.reference
-    authors = "; ".join(reference.authors[:3]) + (" et al." if len(reference.authors) > 3 else "")
+    authors = "; ".join(reference.authors[:3]) + (
+        " et al." if len(reference.authors) > 3 else ""
+    )
     sources = f"{len(record.sources)} sources" if len(record.sources) > 1 else ""
     return ", ".join(
-        part for part in (authors, reference.journal, str(reference.year or ""), sources) if part
+        part
+        for part in (authors, reference.journal, str(reference.year or ""), sources)
+        if part
     )
 
 
@@ -285,7 +289,9 @@ def page(session: ScreeningSession, width: int, height: int, scroll: int = 0) ->
         for line in Text(text, style="yellow").wrap(console, width)
     ]
     foot += Text(status_line(review), style="reverse").wrap(console, width)
-    foot += Text("  ".join(f"{key} {name}" for key, name in KEYS), style="dim").wrap(console, width)
+    foot += Text("  ".join(f"{key} {name}" for key, name in KEYS), style="dim").wrap(
+        console, width
+    )
     room = max(1, height - len(foot))
     first = min(scroll, max(0, len(body) - room))
     seen = body[first : first + room]
@@ -327,7 +333,9 @@ def _draw(console: Console, session: ScreeningSession, scroll: int) -> None:
     lines = page(session, width, height, scroll)
     for number, line in enumerate(lines):
         line.truncate(width, pad=True)
-        console.print(line, end="" if number == len(lines) - 1 else "\n", no_wrap=True, crop=True)
+        console.print(
+            line, end="" if number == len(lines) - 1 else "\n", no_wrap=True, crop=True
+        )
 
 
 def _act(
@@ -336,7 +344,9 @@ def _act(
     """Do what a key says; some keys need a line of text or a choice."""
     if key == "r":
         reasons = session.review.project.settings.reasons
-        choices = "".join(f"\n{number} {reason}" for number, reason in enumerate(reasons[:9], 1))
+        choices = "".join(
+            f"\n{number} {reason}" for number, reason in enumerate(reasons[:9], 1)
+        )
         reason = _ask(console, session, f"Reason{choices}\n> ", read_key)
         if reason.isdigit() and 1 <= int(reason) <= len(reasons):
             reason = reasons[int(reason) - 1]

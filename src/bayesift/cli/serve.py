@@ -42,7 +42,9 @@ Database = Annotated[
         envvar="BAYESIFT_DATABASE",
     ),
 ]
-users = command_group("users", "List the people of a service, add them, and give them new tokens.")
+users = command_group(
+    "users", "List the people of a service, add them, and give them new tokens."
+)
 
 
 def serve(
@@ -61,7 +63,9 @@ def serve(
     ] = None,
     demo: Annotated[
         bool,
-        Option("--demo", help="Fill a new folder with Python's documentation and two profiles."),
+        Option(
+            "--demo", help="Fill a new folder with Python's documentation and two profiles."
+        ),
     ] = False,
 ) -> None:
     """Serve filters to browsers and programs.
@@ -118,7 +122,9 @@ def serve_review(project: Project, reviewer: str, port: int) -> None:
         token = service.writer.submit(
             reviewer,
             lambda unit: (
-                reset_token(unit.tx, reviewer) if known else add_user(unit.tx, reviewer, "admin")
+                reset_token(unit.tx, reviewer)
+                if known
+                else add_user(unit.tx, reviewer, "admin")
             ),
         ).result()
         service.people.reload()

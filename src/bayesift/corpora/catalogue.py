@@ -57,7 +57,8 @@ _OHSUMED = RemoteFile(
     "http://disi.unitn.it/moschitti/corpora/ohsumed-first-20000-docs.tar.gz",
 )
 _TREC9 = RemoteFile(
-    "ohsumed-trec9/t9.filtering.tar.gz", "https://trec.nist.gov/data/filtering/t9.filtering.tar.gz"
+    "ohsumed-trec9/t9.filtering.tar.gz",
+    "https://trec.nist.gov/data/filtering/t9.filtering.tar.gz",
 )
 _RCV1_FILES = {
     "lyrl2004_vectors_train.dat.gz": (
@@ -313,7 +314,9 @@ def load(
         _refuse("a folder", columns=columns, separator=separator, **written)
         return load_folder(path, encoding=encoding, skip_bad=skip_bad)
     if suffix in svmlight.SUFFIXES:
-        _refuse("a vector file", columns=columns, separator=separator, encoding=encoding, **written)
+        _refuse(
+            "a vector file", columns=columns, separator=separator, encoding=encoding, **written
+        )
         return svmlight.load_svmlight(path, skip_bad=skip_bad)
     source = Source.of(path, encoding)
     if source.suffix not in TABLES_ONLY and holds_references(source):

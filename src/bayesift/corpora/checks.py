@@ -113,6 +113,7 @@ _SAMPLE_DOCUMENTS = 5_000  # documents that are looked at closely, spread over t
 _PLAIN_SEPARATORS = "|;"
 _SEPARATORS = ",/+&"
 _TAGS = (
+    ""
     "a|b|body|br|div|em|font|h[1-6]|html|i|img|li|p|pre|script|span|strong|style|table|td|th|tr|ul"
 )
 _MARKUP = re.compile(
@@ -199,7 +200,9 @@ def _finding(
 
 
 def _check_reading(corpus: Corpus) -> Iterator[Finding]:
-    empty = [problem for problem in corpus.problems if problem.message.startswith("empty document")]
+    empty = [
+        problem for problem in corpus.problems if problem.message.startswith("empty document")
+    ]
     bad = [problem for problem in corpus.problems if problem not in empty]
     for name, problems, what in (
         ("empty-rows", empty, "without text"),
@@ -227,7 +230,9 @@ def _check_reading(corpus: Corpus) -> Iterator[Finding]:
 
 
 def _check_presence(corpus: Corpus) -> Iterator[Finding]:
-    unlabelled = [corpus.documents[row].id for row in np.flatnonzero(corpus.n_labels == 0).tolist()]
+    unlabelled = [
+        corpus.documents[row].id for row in np.flatnonzero(corpus.n_labels == 0).tolist()
+    ]
     if len(unlabelled) == len(corpus):
         are_records = any(note.what == RECORDS for note in corpus.notes)
         if are_records:
@@ -254,7 +259,9 @@ def _check_label_column(corpus: Corpus) -> Iterator[Finding]:
         message = f"every document has the same label, {names[0]!r}: there is nothing to learn"
         yield _finding("one-label", "error", message, cure, names)
     elif _are_ids(names, labelled):
-        message = f"{len(names):,} labels for {labelled:,} documents: ids or texts, not categories?"
+        message = (
+            f"{len(names):,} labels for {labelled:,} documents: ids or texts, not categories?"
+        )
         yield _finding("id-labels", "error", message, cure, names)
     elif len(names) > 20 and all(_NUMBER.fullmatch(name) for name in names):
         message = (
@@ -288,7 +295,11 @@ def _check_joined(corpus: Corpus) -> Iterator[Finding]:
                 f"{_quoted(sorted(joined))}"
             )
             yield _finding(
-                "joined-labels", "warning", message, f"--separator '{separator}'", sorted(joined)
+                "joined-labels",
+                "warning",
+                message,
+                f"--separator '{separator}'",
+                sorted(joined),
             )
             return
     listed = sorted(name for name in names if name.startswith("[") and name.endswith("]"))
@@ -335,9 +346,13 @@ def _check_sizes(corpus: Corpus) -> Iterator[Finding]:
             f"{counts[largest] / labelled:.1%} of the documents are {largest!r}: accuracy "
             "says little"
         )
-        yield _finding("imbalance", "note", message, "look at F1 and average precision", [largest])
+        yield _finding(
+            "imbalance", "note", message, "look at F1 and average precision", [largest]
+        )
     if {"train", "test"} <= set(corpus.splits):
-        unknown = sorted(set(_counts(corpus.split("test"))) - set(_counts(corpus.split("train"))))
+        unknown = sorted(
+            set(_counts(corpus.split("test"))) - set(_counts(corpus.split("train")))
+        )
         if unknown:
             message = f"{_some(unknown, 'label')} in the test split only: {_quoted(unknown)}"
             cure = "move documents to the train split: what is not learned cannot be found"
@@ -374,12 +389,16 @@ def _check_leak(corpus: Corpus) -> Iterator[Finding]:
     following = zip(texts, own, own[1:] + own[:1], strict=True)
     by_chance = [other in text for text, name, other in following if name != other]
     if sum(told) > 0.9 * len(told) and sum(by_chance) < 0.2 * len(by_chance):
-        ids = [document.id for document, is_told in zip(documents, told, strict=True) if is_told]
+        ids = [
+            document.id for document, is_told in zip(documents, told, strict=True) if is_told
+        ]
         message = (
             f"{sum(told) / len(told):.0%} of the texts hold the name of their label: do "
             "they give it away?"
         )
-        yield _finding("label-in-text", "warning", message, "name another column with --text", ids)
+        yield _finding(
+            "label-in-text", "warning", message, "name another column with --text", ids
+        )
 
 
 def _check_characters(corpus: Corpus) -> Iterator[Finding]:
@@ -403,7 +422,11 @@ def _check_characters(corpus: Corpus) -> Iterator[Finding]:
             f"({_listed(list(broken))})"
         )
         was_guessed = any(note.what == "encoding" for note in corpus.notes)
-        cure = "--encoding utf-8" if was_guessed else "save the file again as UTF-8 from its source"
+        cure = (
+            "--encoding utf-8"
+            if was_guessed
+            else "save the file again as UTF-8 from its source"
+        )
         yield _finding("mojibake", "warning", message, cure, list(broken))
 
 
@@ -441,7 +464,9 @@ def _check_lengths(corpus: Corpus) -> Iterator[Finding]:
         )
     if len(corpus) < 50:
         yield _finding(
-            "few-documents", "note", f"{len(corpus):,} documents: too few to measure a model well"
+            "few-documents",
+            "note",
+            f"{len(corpus):,} documents: too few to measure a model well",
         )
 
 
@@ -474,8 +499,12 @@ def _check_repeats(corpus: Corpus) -> Iterator[Finding]:
     if torn:
         ids = [document.id for group in torn for document in group]
         message = f"{_some(torn, 'text')} under different labels ({_listed(ids)})"
-        yield _finding("contradictions", "warning", message, "decide on one label for each", ids)
-    known = [group for group in repeated if any(document.split == "train" for document in group)]
+        yield _finding(
+            "contradictions", "warning", message, "decide on one label for each", ids
+        )
+    known = [
+        group for group in repeated if any(document.split == "train" for document in group)
+    ]
     leaked = [
         document.id
         for group in known
@@ -497,7 +526,9 @@ def _check_repeats(corpus: Corpus) -> Iterator[Finding]:
     later = {document.id for group in repeated for document in group[1:]}
     extra = [name for name in corpus.ids if name in later]
     if extra:
-        message = f"{_some(extra, 'document')} with the text of an earlier one ({_listed(extra)})"
+        message = (
+            f"{_some(extra, 'document')} with the text of an earlier one ({_listed(extra)})"
+        )
         cure = "keep one of each: tests on repeated texts are too good"
         yield _finding(
             "duplicates",

@@ -23,7 +23,11 @@ def data_directory(explicit: str | Path | None = None) -> Path:
 
 
 def find(
-    corpus: str, paths: Sequence[str], data_dir: str | Path | None = None, *, fetchable: bool = True
+    corpus: str,
+    paths: Sequence[str],
+    data_dir: str | Path | None = None,
+    *,
+    fetchable: bool = True,
 ) -> Path:
     """Find the first of some paths that exists in the data directory.
 

@@ -94,7 +94,8 @@ def _fetch_file(
         except _InterruptedError as error:
             if attempt == ATTEMPTS:
                 message = (
-                    f"was interrupted {ATTEMPTS} times ({error}); run it again to go on from there"
+                    f"was interrupted {ATTEMPTS} times ({error}); run it again to go on "
+                    "from there"
                 )
                 raise DataError(f"{file.url} {message}") from error
             pause(2.0 ** (attempt - 1))
@@ -142,7 +143,9 @@ def _receive(
     return done
 
 
-def _check_status(file: RemoteFile, error: urllib.error.HTTPError, part: Path, done: int) -> None:
+def _check_status(
+    file: RemoteFile, error: urllib.error.HTTPError, part: Path, done: int
+) -> None:
     """Return if the response means that the file is complete, else raise."""
     with error:
         if error.code == _NOT_SATISFIABLE and done:
@@ -163,7 +166,9 @@ def _check_failure(file: RemoteFile, reason: str | BaseException) -> None:
         raise DataError(f"{file.url} cannot be reached; is there a network?")
     if isinstance(reason, TimeoutError | ConnectionResetError | ConnectionAbortedError):
         raise _InterruptedError(reason)
-    raise DataError(f"{file.url} cannot be reached ({getattr(reason, 'strerror', None) or reason})")
+    raise DataError(
+        f"{file.url} cannot be reached ({getattr(reason, 'strerror', None) or reason})"
+    )
 
 
 def _sha256(path: Path) -> str:

@@ -49,7 +49,9 @@ def load_newsgroups(
     if not documents:
         raise DataError("holds no articles (20news-bydate-train/GROUP/NUMBER)", file=path)
     groups = sorted({document.categories[0] for document in documents})
-    return Corpus(tuple(documents), tuple(groups), name="20newsgroups", parents=_parents(groups))
+    return Corpus(
+        tuple(documents), tuple(groups), name="20newsgroups", parents=_parents(groups)
+    )
 
 
 def _parents(groups: list[str]) -> dict[str, str]:

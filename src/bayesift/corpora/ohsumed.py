@@ -45,7 +45,9 @@ def load_ohsumed(data_dir: str | Path | None = None, *, skip_bad: bool = False) 
             continue
         split = SPLITS[parts[-3]]
         category = parts[-2]
-        document = Document(f"{split}/{parts[-1]}", content.decode("latin-1").strip(), split=split)
+        document = Document(
+            f"{split}/{parts[-1]}", content.decode("latin-1").strip(), split=split
+        )
         known = documents.setdefault(document.id, document)
         if known.text != document.text:
             log.report("another document has this number", file=path / name)
@@ -53,7 +55,9 @@ def load_ohsumed(data_dir: str | Path | None = None, *, skip_bad: bool = False) 
             documents[document.id] = replace(known, categories=(*known.categories, category))
     if not documents:
         raise DataError("holds no OHSUMED documents (training/CATEGORY/NUMBER)", file=path)
-    merged = tuple(replace(d, categories=tuple(sorted(d.categories))) for d in documents.values())
+    merged = tuple(
+        replace(d, categories=tuple(sorted(d.categories))) for d in documents.values()
+    )
     categories = categories_of(merged)
     return Corpus(merged, categories, name="ohsumed", problems=tuple(log.problems))
 
@@ -92,7 +96,8 @@ def load_ohsumed_trec9(
     path = find("ohsumed-trec9", TREC9_PATHS, data_dir)
     log = ProblemLog(skip=skip_bad)
     files = {
-        PurePosixPath(name).name: content for name, content in read_members(path, wanted=_is_wanted)
+        PurePosixPath(name).name: content
+        for name, content in read_members(path, wanted=_is_wanted)
     }
     numbers = [topic.number for topic in _read_topics(files.get(TOPICS, b""))]
     judged = _read_judgements(
@@ -108,7 +113,9 @@ def load_ohsumed_trec9(
                     )
                 else:
                     log.report(
-                        "broken record: no .U with a MEDLINE number", file=path / file, line=line
+                        "broken record: no .U with a MEDLINE number",
+                        file=path / file,
+                        line=line,
                     )
     categories = list(dict.fromkeys([*numbers, *sorted(set().union(*judged.values()))]))
     return documents.corpus(name="ohsumed-trec9", categories=categories)
@@ -132,7 +139,9 @@ def _read_topics(content: bytes) -> list[Topic]:
     return [Topic(*parts) for parts in _TOPIC.findall(content.decode("latin-1"))]
 
 
-def _read_judgements(files: dict[str, bytes], path: Path, log: ProblemLog) -> dict[str, set[str]]:
+def _read_judgements(
+    files: dict[str, bytes], path: Path, log: ProblemLog
+) -> dict[str, set[str]]:
     judged: dict[str, set[str]] = defaultdict(set)
     for name, content in files.items():
         for line, text in enumerate(content.decode("latin-1").split("\n"), 1):
@@ -141,7 +150,9 @@ def _read_judgements(files: dict[str, bytes], path: Path, log: ProblemLog) -> di
                 if parts[2] != "0":
                     judged[parts[1]].add(parts[0])
             elif parts:
-                log.report("not a judgement: TOPIC DOCUMENT 0, 1 or 2", file=path / name, line=line)
+                log.report(
+                    "not a judgement: TOPIC DOCUMENT 0, 1 or 2", file=path / name, line=line
+                )
     return judged
 
 

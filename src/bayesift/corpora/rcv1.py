@@ -64,7 +64,9 @@ def _document(name: str, topics: dict[str, set[str]], split: str) -> Document:
 def train_paths(folder: str) -> tuple[str, ...]:
     """Return the possible paths of the training vectors."""
     return tuple(
-        f"{folder}/{name}{suffix}" for name in VECTORS["train"] for suffix in (".gz", "", ".zst")
+        f"{folder}/{name}{suffix}"
+        for name in VECTORS["train"]
+        for suffix in (".gz", "", ".zst")
     )
 
 
@@ -140,7 +142,9 @@ def _read_hierarchy(home: Path) -> dict[str, str]:
         edges = [(edge[1], edge[2]) for edge in _read_edges(public)]
     elif (home / "rcv1.taxonomy").is_file():
         rows = [line.split() for line in read_lines(home / "rcv1.taxonomy")]
-        edges = [(parent, child) for parent, *children in filter(None, rows) for child in children]
+        edges = [
+            (parent, child) for parent, *children in filter(None, rows) for child in children
+        ]
     else:
         edges = []
     return {child: parent for parent, child in edges if parent not in ("Root", "None")}

@@ -54,7 +54,9 @@ def load_reuters(
     log = ProblemLog(skip=skip_bad)
     documents = DocumentList(path, log)
     for name, content in read_members(path, wanted=lambda name: name.endswith(".sgm")):
-        for line, document in _read_file(content.decode("latin-1"), categories, path / name, log):
+        for line, document in _read_file(
+            content.decode("latin-1"), categories, path / name, log
+        ):
             documents.add(document, line, file=path / name)
     corpus = documents.corpus(name="reuters")
     if shared_categories:
@@ -84,7 +86,9 @@ def load_reuters_descriptions(data_dir: str | Path | None = None) -> dict[str, s
 
 def _read_descriptions(content: str) -> Iterator[tuple[str, str]]:
     """Read the lines from the subject codes to the next part, without headings (stars)."""
-    for line in content.partition("****Subject Codes")[2].partition("\n____")[0].splitlines()[1:]:
+    for line in (
+        content.partition("****Subject Codes")[2].partition("\n____")[0].splitlines()[1:]
+    ):
         text = line.strip()
         if text and not text.startswith("**"):
             code = _CODE.search(text)
@@ -134,7 +138,9 @@ def _read_document(attributes: str, content: str, kind: CategoryKind) -> Documen
         id=named["NEWID"],
         text=body,
         title=title,
-        categories=tuple(dict.fromkeys(re.findall(r"<D>(.*?)</D>", _element(head, kind.upper())))),
+        categories=tuple(
+            dict.fromkeys(re.findall(r"<D>(.*?)</D>", _element(head, kind.upper())))
+        ),
         date=_read_date(_element(head, "DATE")),
         split=_modapte_split(named),
     )

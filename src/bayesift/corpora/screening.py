@@ -53,12 +53,16 @@ def read_screening(reader: TableReader) -> Corpus:
     rows = iter(reader)
     first = list(islice(rows, 1))
     columns = _find_columns(first[0].values, path) if first else Columns()
-    for line, document in read_records(chain(first, rows), columns, _read_document, reader.checks):
+    for line, document in read_records(
+        chain(first, rows), columns, _read_document, reader.checks
+    ):
         documents.add(document, line)
     return documents.corpus(name=path.stem, categories=("included",), notes=reader.notes)
 
 
-def load_review(name: str, data_dir: str | Path | None = None, *, skip_bad: bool = False) -> Corpus:
+def load_review(
+    name: str, data_dir: str | Path | None = None, *, skip_bad: bool = False
+) -> Corpus:
     """Load one of the published reviews from the data directory."""
     return load_screening(
         find(name, [f"screening/{REVIEWS[name]}.csv"], data_dir), skip_bad=skip_bad

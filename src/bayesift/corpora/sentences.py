@@ -12,7 +12,10 @@ from bayesift.records import Corpus, Document
 from bayesift.tables.loading import ProblemLog, categories_of
 
 QUESTIONS = {"train": "sentences/TREC.train", "test": "sentences/TREC.test"}
-SUBJECTIVITY = {"objective": "sentences/subj.objective", "subjective": "sentences/subj.subjective"}
+SUBJECTIVITY = {
+    "objective": "sentences/subj.objective",
+    "subjective": "sentences/subj.subjective",
+}
 REVIEWS = {"neg": "sentences/custrev.neg", "pos": "sentences/custrev.pos"}
 
 _QUESTION = re.compile(r"([A-Z]+):([a-z]+) (.*)")
@@ -62,7 +65,9 @@ def load_subjectivity(data_dir: str | Path | None = None, *, skip_bad: bool = Fa
     return _load_classes("subjectivity", SUBJECTIVITY, data_dir)
 
 
-def load_customer_reviews(data_dir: str | Path | None = None, *, skip_bad: bool = False) -> Corpus:
+def load_customer_reviews(
+    data_dir: str | Path | None = None, *, skip_bad: bool = False
+) -> Corpus:
     """Load 1,368 negative and 2,407 positive sentences about products (Hu and Liu 2004).
 
     Four are blank.
@@ -75,7 +80,9 @@ def _load_classes(name: str, files: dict[str, str], data_dir: str | Path | None)
     documents = []
     for category, file in files.items():
         for number, line in _read_lines(find(name, [file], data_dir, fetchable=False)):
-            documents.append(Document(f"{category}/{number}", line.strip(), categories=(category,)))
+            documents.append(
+                Document(f"{category}/{number}", line.strip(), categories=(category,))
+            )
     return Corpus(tuple(documents), tuple(files), name=name)
 
 

@@ -33,17 +33,23 @@ def load_sms_spam(data_dir: str | Path | None = None, *, skip_bad: bool = False)
             documents.append(Document(str(number), message[2], categories=(message[1],)))
         elif line.strip():
             log.report(
-                "not a message: it should start with ham or spam and a tab", file=path, line=number
+                "not a message: it should start with ham or spam and a tab",
+                file=path,
+                line=number,
             )
     if not documents:
         raise DataError("holds no messages", file=path)
-    return Corpus(tuple(documents), ("ham", "spam"), name="sms-spam", problems=tuple(log.problems))
+    return Corpus(
+        tuple(documents), ("ham", "spam"), name="sms-spam", problems=tuple(log.problems)
+    )
 
 
 def _read_content(path: Path) -> str:
     if path.suffix != ".zip":
         return decode(path.read_bytes(), "utf-8", file=path)
-    for name, content in read_members(path, wanted=lambda name: name.endswith("SMSSpamCollection")):
+    for name, content in read_members(
+        path, wanted=lambda name: name.endswith("SMSSpamCollection")
+    ):
         return decode(content, "utf-8", file=path / name)
     raise DataError("holds no SMSSpamCollection", file=path)
 
@@ -76,5 +82,7 @@ def load_enron(data_dir: str | Path | None = None, *, skip_bad: bool = False) ->
             messages.append((int(number), document))
     if not messages:
         raise DataError("holds no messages (enron1/ham/NUMBER.DATE.OWNER.ham.txt)", file=path)
-    documents = tuple(document for _, document in sorted(messages, key=lambda message: message[0]))
+    documents = tuple(
+        document for _, document in sorted(messages, key=lambda message: message[0])
+    )
     return Corpus(documents, ("ham", "spam"), name="enron1")

@@ -69,7 +69,9 @@ def summarise(corpus: Corpus) -> CorpusSummary:
     parts: dict[str | None, list[Document]] = {name: [] for name in _ordered(corpus.splits)}
     for document in corpus:
         parts.setdefault(document.split, []).append(document)
-    counts = {name: Counter(c for d in part for c in d.categories) for name, part in parts.items()}
+    counts = {
+        name: Counter(c for d in part for c in d.categories) for name, part in parts.items()
+    }
     has_text = corpus.vectors is None
     undated = sum(document.date is None for document in corpus)
     return CorpusSummary(
@@ -108,7 +110,9 @@ def _summarise_split(
     )
 
 
-def _largest(corpus: Corpus, counts: dict[str | None, Counter[str]]) -> tuple[CategorySummary, ...]:
+def _largest(
+    corpus: Corpus, counts: dict[str | None, Counter[str]]
+) -> tuple[CategorySummary, ...]:
     total = corpus.category_counts()
     leading = counts.get("train", total)
     names = sorted(corpus.categories, key=lambda name: (-leading[name], -total[name], name))[

@@ -88,7 +88,8 @@ def bootstrap_mean(
     """
     each = np.asarray(values, dtype=np.float64)
     drawn = [
-        weights @ each / len(each) for weights in resamples(len(each), n_resamples, random_state)
+        weights @ each / len(each)
+        for weights in resamples(len(each), n_resamples, random_state)
     ]
     lower, upper = np.quantile(np.concatenate(drawn), _tails(level))
     return Estimate(float(each.mean()), float(lower), float(upper))

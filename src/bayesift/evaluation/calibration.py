@@ -150,7 +150,8 @@ def expected_calibration_error(
         positive = positive.reshape(-1, 1)
         forecast = forecast.reshape(-1, 1)
     curves: Iterator[ReliabilityCurve] = (
-        _curve(*column, n_bins, bins, 0.95) for column in zip(positive.T, forecast.T, strict=True)
+        _curve(*column, n_bins, bins, 0.95)
+        for column in zip(positive.T, forecast.T, strict=True)
     )
     return averaged(np.array([curve.expected_calibration_error for curve in curves]), average)
 
@@ -188,7 +189,12 @@ def top_label_curve(
 
 
 def top_label_calibration_error(
-    Y: Any, probabilities: Any, *, n_bins: int = 15, bins: Bins = "width", labels: Classes = None
+    Y: Any,
+    probabilities: Any,
+    *,
+    n_bins: int = 15,
+    bins: Bins = "width",
+    labels: Classes = None,
 ) -> float:
     """Mean distance of the top probability from how often it is right: the ECE of papers.
 
@@ -214,12 +220,18 @@ def top_label_calibration_error(
     return curve.expected_calibration_error
 
 
-def wilson_interval(successes: Array, trials: Array, *, level: float = 0.95) -> tuple[Array, Array]:
+def wilson_interval(
+    successes: Array, trials: Array, *, level: float = 0.95
+) -> tuple[Array, Array]:
     """Wilson's score interval of a share."""
     z = float(ndtri(0.5 + level / 2))
     share = successes / trials
     centre = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
-    half = z / (1 + z**2 / trials) * np.sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2)
+    half = (
+        z
+        / (1 + z**2 / trials)
+        * np.sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2)
+    )
     return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
 
 

@@ -157,7 +157,9 @@ def f1(
     >>> f1(["corn", "oil", "oil"], ["corn", "oil", "corn"], average=None).round(3)
     array([0.667, 0.667])
     """
-    return averaged(_counts(Y, decisions, average, labels).f1(zero_division=zero_division), average)
+    return averaged(
+        _counts(Y, decisions, average, labels).f1(zero_division=zero_division), average
+    )
 
 
 def accuracy(Y: Any, decisions: Any, *, labels: Classes = None) -> float:
@@ -222,7 +224,9 @@ def indicator(y: Any, labels: Sequence[Any] | Array | None = None) -> SparseRows
 def aligned(Y: Any, *decisions: Any, labels: Classes = None) -> tuple[SparseRows, ...]:
     """Labels and decisions on the same documents and categories, as indicator matrices."""
     if labels is None and all(np.ndim(part) == 1 for part in (Y, *decisions)):
-        labels = np.unique(np.concatenate([np.asarray(part) for part in (Y, *decisions)])).tolist()
+        labels = np.unique(
+            np.concatenate([np.asarray(part) for part in (Y, *decisions)])
+        ).tolist()
     truth, *decided = (indicator(part, labels) for part in (Y, *decisions))
     for matrix in decided:
         if truth.shape != matrix.shape:
@@ -263,7 +267,9 @@ def _counts(Y: Any, decisions: Any, average: Average | None, labels: Classes) ->
 def _spread(y: Array, labels: Sequence[Any] | Array | None) -> SparseRows:
     columns = {
         label: j
-        for j, label in enumerate((np.unique(y) if labels is None else np.asarray(labels)).tolist())
+        for j, label in enumerate(
+            (np.unique(y) if labels is None else np.asarray(labels)).tolist()
+        )
     }
     unknown = sorted({str(label) for label in y.tolist() if label not in columns})
     if unknown:
@@ -301,7 +307,11 @@ def t9p(
 
 
 def linear_utility(
-    Y: Any, decisions: Any, *, gains: Gains = T9U_GAINS, average: Literal["macro"] | None = "macro"
+    Y: Any,
+    decisions: Any,
+    *,
+    gains: Gains = T9U_GAINS,
+    average: Literal["macro"] | None = "macro",
 ) -> Any:
     """Return the sum of gains [[true negative, false positive], [false negative, true positive]].
 
@@ -335,7 +345,8 @@ def t9u(
     -0.5
     """
     return averaged(
-        np.maximum(_utility(Contingency.of(_topics(Y), _topics(decisions)), gains), floor), average
+        np.maximum(_utility(Contingency.of(_topics(Y), _topics(decisions)), gains), floor),
+        average,
     )
 
 
@@ -366,7 +377,9 @@ def scaled_utility(
     0.5
     """
     if scaling not in get_args(Scaling):
-        raise ValueError(f"scaling must be one of {', '.join(get_args(Scaling))}, got {scaling!r}")
+        raise ValueError(
+            f"scaling must be one of {', '.join(get_args(Scaling))}, got {scaling!r}"
+        )
     counts = Contingency.of(_topics(Y), _topics(decisions))
     best = Contingency(counts.positives, counts.positives, counts.positives, counts.n_documents)
     highest = _utility(best, gains)

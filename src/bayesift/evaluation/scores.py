@@ -113,7 +113,9 @@ def evaluate_decisions(
         raise DataError(f"{len(names)} names for {truth.shape[1]} categories")
     counts = Contingency.of(truth, decided)
     ranked = _ranked(truth, probabilities, zero_division)
-    measured = evaluate_counts(counts, accuracy(truth, decided), names, zero_division=zero_division)
+    measured = evaluate_counts(
+        counts, accuracy(truth, decided), names, zero_division=zero_division
+    )
     if ranked is None:
         return measured
     rows = _rows(counts, names, ranked, zero_division)
@@ -123,7 +125,11 @@ def evaluate_decisions(
 
 
 def evaluate_counts(
-    counts: Contingency, accuracy: float, categories: Sequence[Any], *, zero_division: float = 0.0
+    counts: Contingency,
+    accuracy: float,
+    categories: Sequence[Any],
+    *,
+    zero_division: float = 0.0,
 ) -> Scores:
     """Measure decisions that were counted elsewhere.
 
@@ -167,7 +173,10 @@ def _ranked(truth: Any, probabilities: Any, zero_division: float) -> tuple[Array
 
 
 def _rows(
-    counts: Contingency, names: list[Any], ranked: tuple[Array, Array] | None, zero_division: float
+    counts: Contingency,
+    names: list[Any],
+    ranked: tuple[Array, Array] | None,
+    zero_division: float,
 ) -> tuple[CategoryScores, ...]:
     columns = (
         [str(name) for name in names],

@@ -107,7 +107,9 @@ class Design:
             return cls.of_words(rows)
         columns = np.concatenate([block.columns for block in given])
         if not np.array_equal(np.sort(columns), np.arange(rows.shape[1])):
-            raise ValueError(f"blocks must hold each of the {rows.shape[1]} columns exactly once")
+            raise ValueError(
+                f"blocks must hold each of the {rows.shape[1]} columns exactly once"
+            )
         return cls(rows, tuple(block for block in given if block.size))
 
     def beside(self, name: str, kind: BlockKind, rows: SparseRows) -> Design:

@@ -129,9 +129,13 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
         if self.k is not None and self.k < 1:
             raise ValueError(f"k must be at least 1, got {self.k!r}")
         if self.soft is not None and not (self.per_category and 0 < self.soft < np.inf):
-            raise ValueError(f"soft must be above 0 and needs per_category=True, got {self.soft!r}")
+            raise ValueError(
+                f"soft must be above 0 and needs per_category=True, got {self.soft!r}"
+            )
         if self.average not in _AVERAGES:
-            raise ValueError(f"average must be one of {', '.join(_AVERAGES)}, got {self.average!r}")
+            raise ValueError(
+                f"average must be one of {', '.join(_AVERAGES)}, got {self.average!r}"
+            )
         if callable(self.by):
             return self.by
         if self.by not in SCORES:
@@ -141,7 +145,9 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
     def _choose(self, scores: FloatArray) -> BoolArray:
         """Which terms are kept, by score and then by column."""
         kept = (
-            np.ones(len(scores), dtype=bool) if self.threshold is None else scores > self.threshold
+            np.ones(len(scores), dtype=bool)
+            if self.threshold is None
+            else scores > self.threshold
         )
         if self.k is None or np.count_nonzero(kept) <= self.k:
             return kept
@@ -163,7 +169,9 @@ class SelectTerms(StateMixin, SelectorMixin, BaseEstimator):
         indices = np.concatenate(chosen).astype(np.int32)
         structure, scores = (indices, indptr.astype(np.int32)), np.concatenate(values)
         mask = (
-            np.ones(len(indices), dtype=bool) if self.soft is None else _softened(scores, self.soft)
+            np.ones(len(indices), dtype=bool)
+            if self.soft is None
+            else _softened(scores, self.soft)
         )
         feature_mask = sparse.csr_array((mask, *structure), shape=tables.shape)
         return feature_mask, sparse.csr_array((scores, *structure), shape=tables.shape)
@@ -189,7 +197,9 @@ def _mean(tables: TermTables, score: Score, *, weighted: bool) -> FloatArray:
     for block in tables.blocks():
         scores = score(block)
         scores[scores == -np.inf] = 0
-        mean += (block.category_sizes if weighted else np.ones(len(scores))) / everything @ scores
+        mean += (
+            (block.category_sizes if weighted else np.ones(len(scores))) / everything @ scores
+        )
     return mean
 
 

@@ -32,7 +32,13 @@ from bayesift.filtering.events import (
     Taught,
     effective,
 )
-from bayesift.filtering.profile import QUERY_BIAS, QUERY_STRENGTH, Found, Profile, ProfileSettings
+from bayesift.filtering.profile import (
+    QUERY_BIAS,
+    QUERY_STRENGTH,
+    Found,
+    Profile,
+    ProfileSettings,
+)
 from bayesift.filtering.strategies import Goal, Strategy, TargetCount
 from bayesift.filtering.vectors import (
     DocumentVector,
@@ -245,7 +251,9 @@ class FilterEngine:
 
     def _profile(self, name: str) -> Profile:
         if name not in self.profiles:
-            raise DataError(f"no profile {name!r}; there are: {', '.join(self.profiles) or 'none'}")
+            raise DataError(
+                f"no profile {name!r}; there are: {', '.join(self.profiles) or 'none'}"
+            )
         return self.profiles[name]
 
     def _prior(self, query: str | None, words: Mapping[str, float]) -> dict[int, float]:
@@ -259,7 +267,9 @@ class FilterEngine:
                 prior[column] = prior.get(column, 0.0) + float(strength)
         length = math.sqrt(sum(weight * weight for weight in prior.values()))
         if length:
-            return {column: QUERY_STRENGTH * weight / length for column, weight in prior.items()}
+            return {
+                column: QUERY_STRENGTH * weight / length for column, weight in prior.items()
+            }
         return {}
 
     def _batch(
@@ -273,7 +283,9 @@ class FilterEngine:
             return batch[0], np.asarray(batch[1], dtype=bool)
         if not examples:
             return None, np.zeros(0, dtype=bool)
-        vectors = [self.space.vector(f"example/{i}", text) for i, (text, _) in enumerate(examples)]
+        vectors = [
+            self.space.vector(f"example/{i}", text) for i, (text, _) in enumerate(examples)
+        ]
         return stacked(vectors, len(self.space)), np.array(
             [label for _, label in examples], dtype=bool
         )
@@ -341,12 +353,19 @@ def add_described(engine: FilterEngine, entry: Mapping[str, Any]) -> Profile:
     settings = ProfileSettings(
         strategy=strategy, goal=_goal(entry.get("goal")), **(entry.get("settings") or {})
     )
-    words = {str(word): float(strength) for word, strength in (entry.get("words") or {}).items()}
+    words = {
+        str(word): float(strength) for word, strength in (entry.get("words") or {}).items()
+    }
     examples = [(text, relevant) for text, relevant in entry.get("examples") or ()]
     query = entry.get("query")
     expand = vectors_of(None) if entry.get("expand") else None
     return engine.add_profile(
-        entry["name"], query=query, words=words, examples=examples, settings=settings, expand=expand
+        entry["name"],
+        query=query,
+        words=words,
+        examples=examples,
+        settings=settings,
+        expand=expand,
     )
 
 

@@ -112,7 +112,9 @@ class ProfileState:
     @classmethod
     def of(cls, profile: Profile) -> ProfileState:
         """Return the state of a profile; it shares no array with it."""
-        posterior = {name: array.copy() for name, array in profile.posterior.to_content().items()}
+        posterior = {
+            name: array.copy() for name, array in profile.posterior.to_content().items()
+        }
         covariance = posterior.pop("covariance")
         counted = np.flatnonzero(profile.relevant_counts + profile.irrelevant_counts).astype(
             np.int32
@@ -209,7 +211,9 @@ class ProfileState:
         profile.judgements = {
             str(name): bool(relevant) for name, relevant in header["verdicts"].items()
         }
-        profile.taught = {str(word): float(strength) for word, strength in header["taught"].items()}
+        profile.taught = {
+            str(word): float(strength) for word, strength in header["taught"].items()
+        }
         profile.paused = bool(header["paused"])
         profile.counters = Counters(
             **{name: int(count) for name, count in header["counters"].items()}
@@ -274,7 +278,9 @@ def _unpacked(name: str, arrays: Arrays, ids: list[str]) -> list[DocumentVector]
     if len(columns) != (ends[-1] if len(ends) else 0) or not np.all(np.isfinite(weights)):
         raise _inconsistent("documents")
     spans = zip(map(str, ids), begins, ends, strict=True)
-    return [DocumentVector(id_, columns[a:b].copy(), weights[a:b].copy()) for id_, a, b in spans]
+    return [
+        DocumentVector(id_, columns[a:b].copy(), weights[a:b].copy()) for id_, a, b in spans
+    ]
 
 
 def _integers(arrays: Arrays, name: str, kind: Any) -> IntArray:
@@ -389,7 +395,9 @@ def event_record(event: Event, space: VectorSpace) -> dict[str, Any]:
     record["id"] = event.id
     if isinstance(event, TakenBack):
         return record
-    record |= {"why": event.why} if isinstance(event, Retrieved) else {"relevant": event.relevant}
+    record |= (
+        {"why": event.why} if isinstance(event, Retrieved) else {"relevant": event.relevant}
+    )
     if event.document is not None:
         words = space.words_of(event.document.columns)
         record |= {"words": words, "weights": event.document.weights.tolist()}
@@ -422,7 +430,9 @@ def recorded_event(record: dict[str, Any], space: VectorSpace) -> Event:
     raise ValueError(f"no event {kind!r}")
 
 
-def recorded_vector(document: str, record: dict[str, Any], space: VectorSpace) -> DocumentVector:
+def recorded_vector(
+    document: str, record: dict[str, Any], space: VectorSpace
+) -> DocumentVector:
     """Make the vector of a record with words and weights; unknown words get columns."""
     weights = np.array(record["weights"], dtype=np.float64)
     columns = space.add_words([str(word) for word in record["words"]])

@@ -324,7 +324,9 @@ class Profile:
             )
         return scores
 
-    def scan(self, rows: SparseRows, start: int, draws: FloatArray | None = None) -> Found | None:
+    def scan(
+        self, rows: SparseRows, start: int, draws: FloatArray | None = None
+    ) -> Found | None:
         """Find the next document to retrieve, from a row on; None at the end."""
         if self.stack is None:
             return self._scan(rows, start, draws)
@@ -351,7 +353,10 @@ class Profile:
                     *field, kind=self.strategy.gain_used
                 )
                 return Found(
-                    start + int(hits[0]), RELEVANT, float(probabilities[hits[0]]), float(gain[0])
+                    start + int(hits[0]),
+                    RELEVANT,
+                    float(probabilities[hits[0]]),
+                    float(gain[0]),
                 )
             start = start + size
             size = min(2 * size, _DOCUMENTS_PER_BLOCK)
@@ -391,7 +396,9 @@ class Profile:
         ages = np.arange(len(self.kept) - 1, -1, -1)
         shares = np.cumsum(0.5 ** (ages / half_life))
         drawn = hash_uniform(self.strategy.seed, self.name, "past", number) * shares[-1]
-        return self.kept[min(int(np.searchsorted(shares, drawn, side="right")), len(self.kept) - 1)]
+        return self.kept[
+            min(int(np.searchsorted(shares, drawn, side="right")), len(self.kept) - 1)
+        ]
 
     def _widen_counts(self, n_columns: int) -> None:
         more = n_columns - len(self.relevant_counts)
@@ -403,7 +410,12 @@ class Profile:
 
     def _add_informative_terms(self) -> None:
         """Add every word that passes the likelihood-ratio test (section 4.2.1), at the prior."""
-        counts = self.relevant_counts, self.irrelevant_counts, self.n_relevant, self.n_irrelevant
+        counts = (
+            self.relevant_counts,
+            self.irrelevant_counts,
+            self.n_relevant,
+            self.n_irrelevant,
+        )
         table = _n_log_n(self.n_relevant + self.n_irrelevant)
         columns = informative_terms(*counts, self.lookup, table, self.settings.cut)
         if self.settings.max_terms is not None:

@@ -106,7 +106,9 @@ def _add(engine: FilterEngine, entry: Any, file: Path) -> None:
     _only(entry, _PROFILE, file)
     examples = []
     if entry.get("examples") is not None:
-        records = _records(file.parent / str(entry["examples"]), {"text": str, "relevant": bool})
+        records = _records(
+            file.parent / str(entry["examples"]), {"text": str, "relevant": bool}
+        )
         examples = [(record["text"], record["relevant"]) for record in records]
     add_described(engine, {**entry, "examples": examples})
 
@@ -280,7 +282,8 @@ def _output_line(event: Retrieved) -> str:
     assert event.gain is not None
     numbers = {"probability": round(event.probability, 6), "gain": round(event.gain, 6)}
     return json.dumps(
-        {"id": event.id, "profile": event.profile, "why": event.why, **numbers}, ensure_ascii=False
+        {"id": event.id, "profile": event.profile, "why": event.why, **numbers},
+        ensure_ascii=False,
     )
 
 
@@ -313,7 +316,10 @@ def _checked_command(
     kind: str, command: Any, wanted: dict[str, type], number: int
 ) -> dict[str, Any]:
     if isinstance(command, dict):
-        converted = {"id": _name(command.get("id")), "strength": _number(command.get("strength"))}
+        converted = {
+            "id": _name(command.get("id")),
+            "strength": _number(command.get("strength")),
+        }
         checked: dict[str, Any] = {**command, **converted}
         typed = all(isinstance(checked.get(key), expected) for key, expected in wanted.items())
         if typed and isinstance(checked.get("text"), str | None):

@@ -23,7 +23,13 @@ from typing import IO, Any, NamedTuple, Self
 
 from bayesift.errors import DataError
 from bayesift.filtering.engine import Filter, FilterEngine, Replay
-from bayesift.filtering.events import Event, EventLog, ProfileState, event_record, recorded_event
+from bayesift.filtering.events import (
+    Event,
+    EventLog,
+    ProfileState,
+    event_record,
+    recorded_event,
+)
 from bayesift.filtering.vectors import VectorSpace
 from bayesift.journal import Journal, JournalEnd
 from bayesift.model_file import ModelContent, load_model, save_model

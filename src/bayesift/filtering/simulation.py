@@ -246,7 +246,9 @@ def _ranks(
     return ranks
 
 
-def _started(topic: str, settings: ProfileSettings, stream: Stream, labels: BoolArray) -> Profile:
+def _started(
+    topic: str, settings: ProfileSettings, stream: Stream, labels: BoolArray
+) -> Profile:
     """Make a profile after the batch phase; a topic statement is one more relevant document."""
     profile = Profile(topic, settings)
     X = stream.batch
@@ -284,7 +286,9 @@ def _dated_order(corpus: Corpus) -> IntArray:
     known = np.flatnonzero(~np.isnan(stamps))
     if not len(known):
         return np.arange(len(stamps))
-    before = known[np.maximum(np.searchsorted(known, np.arange(len(stamps)), side="right") - 1, 0)]
+    before = known[
+        np.maximum(np.searchsorted(known, np.arange(len(stamps)), side="right") - 1, 0)
+    ]
     return np.argsort(stamps[before], kind="stable")
 
 

@@ -81,7 +81,9 @@ class ProfileStack(KernelArrays):
             columns = np.minimum(rows.indices, self.state.n_terms - 1)
             shape = rows.shape[0], self.state.n_terms
             odds = self.state.run(
-                sparse.csr_array((rows.data, columns, rows.indptr), shape=shape), None, _SETTINGS
+                sparse.csr_array((rows.data, columns, rows.indptr), shape=shape),
+                None,
+                _SETTINGS,
             )[0]
         else:
             self.state.grow_terms(rows.shape[1] + 1)

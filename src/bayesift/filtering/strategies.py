@@ -82,7 +82,9 @@ class Strategy:
                 f"query must be None, 'gain', 'region' or 'random', got {self.query!r}"
             )
         if self.gain not in GAINS:
-            raise ValueError(f"no information gain {self.gain!r}; there are: {', '.join(GAINS)}")
+            raise ValueError(
+                f"no information gain {self.gain!r}; there are: {', '.join(GAINS)}"
+            )
         if not (self.target >= 1 and self.stream_length >= 1 and self.steepness > 0):
             raise ValueError("target, stream_length and steepness must be positive")
         if not 0 < self.lowest <= self.highest < math.inf:
@@ -97,7 +99,9 @@ class Strategy:
         """Make the strategy of a name such as "+rel+ig"."""
         parts: dict[str, Any] = {}
         for part in (
-            [] if name in ("", "plain") else name.removeprefix("plain").removeprefix("+").split("+")
+            []
+            if name in ("", "plain")
+            else name.removeprefix("plain").removeprefix("+").split("+")
         ):
             if part not in _PARTS or _PARTS[part].keys() & parts:
                 raise ValueError(

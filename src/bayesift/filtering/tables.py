@@ -127,7 +127,9 @@ def table_four(simulation: Simulation) -> list[list[str]]:
     rows = [["", *columns]]
     for name, label, form in _ROWS:
         values = [getattr(column, name) for column in columns.values()]
-        rows.append([label, *("—" if value is None else format(value, form) for value in values)])
+        rows.append(
+            [label, *("—" if value is None else format(value, form) for value in values)]
+        )
     return rows
 
 
@@ -174,7 +176,10 @@ def terms_curve(runs: Sequence[TopicRun]) -> FloatArray:
     curves = [np.concatenate([[run.start_terms], run.n_terms[run.relevant]]) for run in runs]
     longest = max(map(len, curves))
     padded = np.array(
-        [np.pad(curve, (0, longest - len(curve)), constant_values=curve[-1]) for curve in curves]
+        [
+            np.pad(curve, (0, longest - len(curve)), constant_values=curve[-1])
+            for curve in curves
+        ]
     )
     mean: FloatArray = padded.mean(axis=0)
     return mean
@@ -199,7 +204,9 @@ def reading_curve(simulation: Simulation, strategy: str, points: int = 101) -> F
 def _mean_recall(
     simulation: Simulation, strategy: str, found: Callable[[TopicRun], IntArray], points: int
 ) -> FloatArray:
-    curves = [found(run) / run.n_relevant for run in simulation.runs[strategy] if run.n_relevant]
+    curves = [
+        found(run) / run.n_relevant for run in simulation.runs[strategy] if run.n_relevant
+    ]
     mean: FloatArray = np.mean(curves or [np.zeros(points)], axis=0)
     return mean
 
@@ -212,7 +219,9 @@ def as_record(simulation: Simulation) -> dict[str, Any]:
         "n_stream": simulation.n_stream,
         "topics": list(simulation.topics),
         "target": simulation.target,
-        "theta": np.round(_thetas(Strategy(query="gain", target=simulation.target)), 6).tolist(),
+        "theta": np.round(
+            _thetas(Strategy(query="gain", target=simulation.target)), 6
+        ).tolist(),
         "strategies": {
             name: {
                 "measures": asdict(measures(simulation, name)),

@@ -155,7 +155,9 @@ class VectorSpace:
     def count(self, counted: dict[str, Any]) -> None:
         """Add the documents of a batch (`VectorBatch.counted`) to the running frequencies."""
         self.n_documents += int(counted["n"])
-        np.add.at(self.frequencies, np.array(counted["columns"], dtype=np.int64), counted["counts"])
+        np.add.at(
+            self.frequencies, np.array(counted["columns"], dtype=np.int64), counted["counts"]
+        )
 
     def vector(self, id: str, text: str) -> DocumentVector:  # noqa: A002
         """Make the vector of one text; its unknown words get columns, and nothing is counted."""
@@ -204,7 +206,9 @@ class VectorSpace:
         ).astype(np.int32)
         missing = len(self._table) - len(self.frequencies)
         if missing:
-            self.frequencies = np.concatenate([self.frequencies, np.zeros(missing, dtype=np.int64)])
+            self.frequencies = np.concatenate(
+                [self.frequencies, np.zeros(missing, dtype=np.int64)]
+            )
         return columns
 
     def words_of(self, columns: Iterable[int] | IntArray) -> list[str]:
@@ -217,12 +221,18 @@ class VectorSpace:
         stop_words = self.stop_words
         parameters = {
             "idf": self.idf,
-            "stop_words": stop_words if isinstance(stop_words, str | None) else sorted(stop_words),
+            "stop_words": stop_words
+            if isinstance(stop_words, str | None)
+            else sorted(stop_words),
             "stemmer": self.stemmer,
             "unspaced": self.unspaced,
             "n_documents": self.n_documents,
         }
-        return parameters, {"frequencies": self.frequencies.copy()}, self._table.words.to_strings()
+        return (
+            parameters,
+            {"frequencies": self.frequencies.copy()},
+            self._table.words.to_strings(),
+        )
 
     @classmethod
     def from_state(
@@ -240,7 +250,9 @@ class VectorSpace:
             raise DataError(f"not a saved vector space ({error})") from error
         space.add_words(words)
         if len(space) != len(words) or frequencies.shape != (len(words),) or n_documents < 0:
-            raise DataError("not a saved vector space: frequencies and words do not fit together")
+            raise DataError(
+                "not a saved vector space: frequencies and words do not fit together"
+            )
         if np.any((frequencies < 0) | (frequencies > n_documents)):
             raise DataError(
                 "not a saved vector space: a word was seen in more documents than there were"
@@ -251,7 +263,10 @@ class VectorSpace:
 
     def _counter(self) -> TermVectorizer:
         return TermVectorizer(
-            weighting="tf", stop_words=self.stop_words, stemmer=self.stemmer, unspaced=self.unspaced
+            weighting="tf",
+            stop_words=self.stop_words,
+            stemmer=self.stemmer,
+            unspaced=self.unspaced,
         )
 
     def _rarity(self, columns: IntArray) -> FloatArray:
@@ -280,7 +295,9 @@ def _moved(rows: SparseRows, columns: IntArray, n_columns: int) -> SparseRows:
     return matrix_of(indptr, wanted[kept].astype(np.int32), rows.data[kept], n_columns)
 
 
-def matrix_of(indptr: IntArray, indices: IntArray, data: FloatArray, n_columns: int) -> SparseRows:
+def matrix_of(
+    indptr: IntArray, indices: IntArray, data: FloatArray, n_columns: int
+) -> SparseRows:
     """Make a matrix of arrays that are known to be right.
 
     SciPy's constructor would check them and change the types that kernels are compiled for.

@@ -35,9 +35,8 @@ SMALL = 1 << 18  # tokens or entries up to which NumPy counts, unless the kernel
 _TINY_INPUT = 1 << 10  # tokens or entries up to which NumPy is as quick
 _SMALL_TABLE = 1 << 22  # categories x terms up to which NumPy sums
 _MOST_TOKENS = 2**31 - 1
-_SCAN_SHARE = (
-    16  # scanning all terms is cheaper than sorting the ones met when they are more than 1 in 16
-)
+# Scanning all terms is cheaper than sorting the ones met when they are more than 1 in 16.
+_SCAN_SHARE = 16
 
 
 def _pays(compiled: Any, size: int) -> bool:
@@ -63,7 +62,10 @@ def count_terms(
         return _count_few_terms(terms, ends, n_terms)
     indptr = np.zeros(len(ends) + 1, dtype=np.int64)
     indices, values = (np.empty(len(terms), dtype=np.int32) for _ in range(2))
-    counts, totals = np.zeros(n_terms + 1, dtype=np.int32), np.zeros((n_terms, 2), dtype=np.int32)
+    counts, totals = (
+        np.zeros(n_terms + 1, dtype=np.int32),
+        np.zeros((n_terms, 2), dtype=np.int32),
+    )
     _count_terms(terms, ends, indptr, indices, values, counts, totals)
     for part in (indices, values):
         part.resize(indptr[-1], refcheck=False)
@@ -156,7 +158,9 @@ def kept_per_row(indptr: IntArray, indices: IntArray, column_of: IntArray) -> Ar
 
 
 @kernel
-def _kept_per_row(indptr: IntArray, indices: IntArray, column_of: IntArray, kept: IntArray) -> None:
+def _kept_per_row(
+    indptr: IntArray, indices: IntArray, column_of: IntArray, kept: IntArray
+) -> None:
     for row in range(len(kept)):
         for i in range(indptr[row], indptr[row + 1]):
             kept[row] += int(column_of[indices[i]] >= 0)
@@ -380,7 +384,9 @@ def sum_by_category(
     _sum_by_category(Entries(*x), weights, *y, CategorySums(*earlier), n_terms, found)
     n = int(indptr[-1])
     for begin, end in zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True):
-        if (end - begin) * _SCAN_SHARE <= n_terms:  # the kernel leaves the terms as they were met
+        if (
+            end - begin
+        ) * _SCAN_SHARE <= n_terms:  # the kernel leaves the terms as they were met
             order = begin + np.argsort(indices[begin:end])
             for part in (indices, sums, documents):
                 part[begin:end] = part[order]

@@ -80,7 +80,14 @@ def group_documents(model: Model, bias: float) -> Documents:
     importance[INSIDE] = model.importance[model.members].sum()
     importance[OUTSIDE] = max(model.importance.sum() - importance[INSIDE], 0.0)
     return Documents(
-        np.full(1, 2), np.zeros(2), places, numbers, signs, importance, scores, *np.empty((4, size))
+        np.full(1, 2),
+        np.zeros(2),
+        places,
+        numbers,
+        signs,
+        importance,
+        scores,
+        *np.empty((4, size)),
     )
 
 
@@ -138,7 +145,11 @@ def _assign_places(
         if places[i] < 0:
             group = np.uint32(places[i] + 2)
             places[i], numbers[count] = count, i
-            signs[count], scores[count], importance[count] = signs[group], scores[group], weights[i]
+            signs[count], scores[count], importance[count] = (
+                signs[group],
+                scores[group],
+                weights[i],
+            )
             importance[group] = max(importance[group] - weights[i], 0.0)
             count += 1
     filled[0] = count
@@ -188,7 +199,9 @@ def _evaluate(
     written = documents.residuals[places], documents.curvatures[places]
     if model.link == LOGIT:
         return float(
-            differentiate_logit(*given, *written, documents.likelihoods[places], totals, cautious)
+            differentiate_logit(
+                *given, *written, documents.likelihoods[places], totals, cautious
+            )
         )
     return float(differentiate(model.link, model.parameters, *given, *written, totals))
 
@@ -206,7 +219,12 @@ def intercept_curvature(model: Model, documents: Documents) -> float:
 
 
 def optimise_intercept(
-    model: Model, documents: Documents, bias: FloatArray, goal: float, steps: int, cautious: bool
+    model: Model,
+    documents: Documents,
+    bias: FloatArray,
+    goal: float,
+    steps: int,
+    cautious: bool,
 ) -> float:
     """Newton steps of the intercept alone, until its gradient is at most the goal.
 
@@ -220,7 +238,9 @@ def optimise_intercept(
             break
         curvature = intercept_curvature(model, documents)
         step = (
-            min(max(neg_gradient / curvature, -_LONGEST_INTERCEPT_STEP), _LONGEST_INTERCEPT_STEP)
+            min(
+                max(neg_gradient / curvature, -_LONGEST_INTERCEPT_STEP), _LONGEST_INTERCEPT_STEP
+            )
             if curvature > 0.0
             else 0.0
         )
@@ -290,7 +310,14 @@ def working_set(matrix: Matrix, documents: Documents, chosen: IntArray) -> Worki
         row_starts,
     )
     return WorkingSet(
-        chosen, starts, places, values, row_starts, row_columns, row_values, *np.empty((3, size))
+        chosen,
+        starts,
+        places,
+        values,
+        row_starts,
+        row_columns,
+        row_values,
+        *np.empty((3, size)),
     )
 
 

@@ -25,7 +25,12 @@ from bayesift.kernels.compile import inlined, kernel, tight
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.likelihoods import LOGIT, SQUARED_HINGE, parts
 from bayesift.kernels.linear import column_dot
-from bayesift.kernels.products import add_row_eight, add_row_four, row_times_eight, row_times_four
+from bayesift.kernels.products import (
+    add_row_eight,
+    add_row_four,
+    row_times_eight,
+    row_times_four,
+)
 
 # A Newton step this short is the last one: its error is far below that of other variables.
 _LAST_STEP_LENGTH = 0.1
@@ -132,7 +137,9 @@ def visit(
             step = far * (weight * derivative - before) / (1.0 + far * weight * curvature)
             after = weight * (derivative - curvature * step)
             if hinge or abs(step) >= _LAST_STEP_LENGTH or after < 0.0:
-                after = _solve_dual(link, parameters, margin - far * before, far, weight, margin)
+                after = _solve_dual(
+                    link, parameters, margin - far * before, far, weight, margin
+                )
             change = after - before
             moves[i, c] = change * change
             if moves[i, c] <= least[c]:
@@ -210,7 +217,9 @@ def best_intercepts(
             neg_gradient, hessian = -precision * (best - centre), precision
             for i in range(len(scores)):
                 sign = 1.0 if counts[i, c] > 0.0 else -1.0
-                derivative, curvature = _derivatives(link, parameters, sign * (scores[i, c] + best))
+                derivative, curvature = _derivatives(
+                    link, parameters, sign * (scores[i, c] + best)
+                )
                 neg_gradient += counts[i, c] * derivative
                 hessian += sign * counts[i, c] * curvature
             if neg_gradient == 0.0:
@@ -220,7 +229,9 @@ def best_intercepts(
             else:
                 right = best
             newton = (
-                neg_gradient / hessian if hessian > 0.0 else (2.0 if neg_gradient > 0.0 else -2.0)
+                neg_gradient / hessian
+                if hessian > 0.0
+                else (2.0 if neg_gradient > 0.0 else -2.0)
             )
             step = max(-2.0, min(2.0, newton))
             best += step

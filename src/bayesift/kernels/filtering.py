@@ -238,7 +238,16 @@ def scan(
     reach = max(u_query, -u_relevant)
     for i in range(start, n_documents):
         n, h, bound, length = _known_part(
-            indptr[i], indptr[i + 1], indices, data, lookup, bias, mean, deviations, columns, values
+            indptr[i],
+            indptr[i + 1],
+            indices,
+            data,
+            lookup,
+            bias,
+            mean,
+            deviations,
+            columns,
+            values,
         )
         h *= mean_scale
         drawn = rate > 0.0 and draws[i] < rate
@@ -255,7 +264,9 @@ def scan(
         relevant, gain = h > u_relevant * deviation, 0.0
         if relevant or near or drawn:
             if len(ratios):
-                gain = _region_gain(columns, values, n, h, deviation, parameters[0], region, ratios)
+                gain = _region_gain(
+                    columns, values, n, h, deviation, parameters[0], region, ratios
+                )
             else:
                 gain = _expected_gain(kind, parameters, h, variance)
         if relevant:

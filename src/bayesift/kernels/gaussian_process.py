@@ -57,10 +57,14 @@ def squared_norms(indptr: IntArray, data: FloatArray, norms: FloatArray) -> None
 
 
 @inlined
-def _covariance(code: int, parameters: FloatArray, dot: float, left: float, right: float) -> float:
+def _covariance(
+    code: int, parameters: FloatArray, dot: float, left: float, right: float
+) -> float:
     """Return the covariance of two documents by their product and squared norms."""
     if code == RBF:
-        return math.exp(-0.5 * max(left + right - 2.0 * dot, 0.0) / (parameters[1] * parameters[1]))
+        return math.exp(
+            -0.5 * max(left + right - 2.0 * dot, 0.0) / (parameters[1] * parameters[1])
+        )
     value: float = dot + parameters[0]
     if code == POLYNOMIAL:
         value = value ** parameters[1]
@@ -144,7 +148,9 @@ def own_covariances(
 ) -> None:
     """Write the covariance of every row with itself."""
     for i in range(len(norms)):
-        diagonal[i] = _covariance(code, parameters, norms[i], norms[i], norms[i]) + parameters[2]
+        diagonal[i] = (
+            _covariance(code, parameters, norms[i], norms[i], norms[i]) + parameters[2]
+        )
 
 
 @kernel
@@ -364,7 +370,12 @@ def _replace(
 
 @kernel
 def _extend(
-    alpha: FloatArray, C: FloatArray, Q: FloatArray, size: int, vectors: FloatArray, moment: Triple
+    alpha: FloatArray,
+    C: FloatArray,
+    Q: FloatArray,
+    size: int,
+    vectors: FloatArray,
+    moment: Triple,
 ) -> None:
     """Make the appended update, after `_append`."""
     k, s, e, next_s, next_e = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4]
@@ -379,7 +390,12 @@ def _extend(
 
 @kernel
 def _project(
-    alpha: FloatArray, C: FloatArray, Q: FloatArray, size: int, vectors: FloatArray, moment: Triple
+    alpha: FloatArray,
+    C: FloatArray,
+    Q: FloatArray,
+    size: int,
+    vectors: FloatArray,
+    moment: Triple,
 ) -> None:
     """Make the projected update; the basis stays."""
     k, s, e, next_s, next_e, left = (

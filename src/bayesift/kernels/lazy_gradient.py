@@ -18,13 +18,19 @@ import numpy as np
 
 from bayesift.arrays import Array, BoolArray, FloatArray, IntArray
 from bayesift.kernels.compile import kernel
-from bayesift.kernels.documents import INSIDE, OUTSIDE, Documents, Matrix, Model, group_residuals
+from bayesift.kernels.documents import (
+    INSIDE,
+    OUTSIDE,
+    Documents,
+    Matrix,
+    Model,
+    group_residuals,
+)
 from bayesift.kernels.entries import Entries
 from bayesift.kernels.linear import L1, MODE, column_dot, penalty_of, violation
 
-_DOUBTFUL_SHARE = (
-    0.5  # of the largest violation: if more of it may be an error, the gradient is computed exactly
-)
+# Of the largest violation: if more of it may be an error, the gradient is computed exactly.
+_DOUBTFUL_SHARE = 0.5
 
 
 class LazyGradient(NamedTuple):
@@ -192,11 +198,15 @@ def find_candidates(
     size, moved, worst, norm, bound, cost = _find_violations(*given)
     of_all = lazy.neg_gradient
     if rho * norm >= _DOUBTFUL_SHARE * worst and bound > tolerance:
-        gradient[:] = exact_gradient(matrix, model, documents, unsettled, candidates.by_document)
+        gradient[:] = exact_gradient(
+            matrix, model, documents, unsettled, candidates.by_document
+        )
         size, moved, worst, _, _, cost = _find_violations(*given)
         of_all = of_all.copy()
         of_all[unsettled] = gradient
-    return Search(candidates.found[:size], candidates.priority[:size], moved, worst, cost, of_all)
+    return Search(
+        candidates.found[:size], candidates.priority[:size], moved, worst, cost, of_all
+    )
 
 
 @kernel
@@ -247,12 +257,18 @@ def exact_gradient(
 
 @kernel
 def _residuals_by_document(
-    places: IntArray, residuals: FloatArray, groups: FloatArray, importance: FloatArray, out: Array
+    places: IntArray,
+    residuals: FloatArray,
+    groups: FloatArray,
+    importance: FloatArray,
+    out: Array,
 ) -> None:
     for i in range(len(out)):
         place = np.uint32(places[i])
         out[i] = (
-            groups[place] * importance[i] if place < np.uint32(len(groups)) else residuals[place]
+            groups[place] * importance[i]
+            if place < np.uint32(len(groups))
+            else residuals[place]
         )
 
 

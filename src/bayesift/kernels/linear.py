@@ -137,7 +137,8 @@ def _exponential(x: float) -> float:
         + r
         * (
             1 / 2
-            + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720 + r * (1 / 5040 + r * tail)))))
+            + r
+            * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720 + r * (1 / 5040 + r * tail)))))
         )
     )
     bits = (np.float64(shifted).view(np.int64) + 1023) << 52

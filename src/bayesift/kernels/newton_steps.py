@@ -37,7 +37,9 @@ def least_curvature(curvatures: FloatArray, share: float) -> float:
     """Return the curvature below which documents hold this share of the total at most."""
     ordered = np.sort(curvatures)
     sums = np.cumsum(ordered)
-    return float(ordered[min(np.searchsorted(sums, share * sums[-1], side="right"), len(sums) - 1)])
+    return float(
+        ordered[min(np.searchsorted(sums, share * sums[-1], side="right"), len(sums) - 1)]
+    )
 
 
 @kernel

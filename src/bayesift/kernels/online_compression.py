@@ -234,7 +234,9 @@ def _components(triangle: FloatArray, size: int) -> tuple[Array, Array]:
 
 
 @vectorised
-def _weighted_product(left: Array, right: Array, precision: FloatArray, sums: FloatArray) -> float:
+def _weighted_product(
+    left: Array, right: Array, precision: FloatArray, sums: FloatArray
+) -> float:
     """Sum left_j right_j / P_j, each position within blocks by itself first."""
     sums[:] = 0.0
     for start in range(0, len(precision), _BLOCK_WEIGHTS):

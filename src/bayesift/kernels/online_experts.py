@@ -202,7 +202,12 @@ def expert_odds(
     """Write the clipped log odds of every expert and category."""
     weights, frequencies, intercepts, pairs, totals = experts
     fields, spreads, odds = prediction
-    n, n_categories, n_rates, bayes = totals[DOCUMENTS], len(pairs), len(odds) - 3, len(odds) - 2
+    n, n_categories, n_rates, bayes = (
+        totals[DOCUMENTS],
+        len(pairs),
+        len(odds) - 3,
+        len(odds) - 2,
+    )
     whole, length, known = whole_log_power(n, tables), 0.0, 0.0
     _start_scores(len(columns), largest, experts, tables, prediction)
     for k in range(len(columns)):
@@ -247,7 +252,9 @@ def learn_experts(
     for c in range(n_categories):
         first, second = _tail_moments(labels[c], fields[0, c], fields[2, c], fields[1, c])
         fields[0, c], fields[1, c] = first, second
-        shift, change = changed_weight(1.0, first, second, spreads[size, c], intercepts[SHIFT, c])
+        shift, change = changed_weight(
+            1.0, first, second, spreads[size, c], intercepts[SHIFT, c]
+        )
         intercepts[SHIFT, c] = shift
         intercepts[PRECISION, c] += change
         for r in range(len(rates)):

@@ -135,7 +135,9 @@ def learn_low_rank(
     products = np.empty(len(coefficients))
     total = 0.0
     for i in range(len(signs)):
-        h, length = _project(first + count, first, count, documents, posterior, scattered, products)
+        h, length = _project(
+            first + count, first, count, documents, posterior, scattered, products
+        )
         v = max(length - _solve_lower(triangle, rank + count, products), 0.0)
         fields[0, i], fields[1, i] = h, v
         log_evidence, g, q = moments(code, parameters, signs[i], h, v)

@@ -112,7 +112,13 @@ def learn_row(
 
 @tight
 def learn_mixer(
-    inputs: FloatArray, c: int, offset: float, label: float, mixers: FloatArray, g: int, work: Array
+    inputs: FloatArray,
+    c: int,
+    offset: float,
+    label: float,
+    mixers: FloatArray,
+    g: int,
+    work: Array,
 ) -> None:
     """One Newton step of regression g for row c of the inputs."""
     learn_row(inputs, c, inputs.shape[1], offset, label, mixers, g, work)
@@ -240,7 +246,9 @@ def learn_mixers(
         y = labels[c]
         learn_row(experts, c, n_inputs, 0.0, y, shared, 0, work)
         if many:
-            learn_row(experts, c, n_inputs, offsets[0, c], y, by_size, size_group(counts[c]), work)
+            learn_row(
+                experts, c, n_inputs, offsets[0, c], y, by_size, size_group(counts[c]), work
+            )
             learn_row(rivals, c, 6, 0.0, y, competition, 0, work)
         learn_row(rivals, c, 3, offsets[1, c], y, own, c, work)
         learn_row(bent, c, n_knots, offsets[2, c], y, calibration, 1 if c == best else 0, work)

@@ -56,7 +56,11 @@ def _flip_moments(kappa: float, margin: float, variance: float) -> Triple:
     u = margin * scale
     evidence = kappa + (1.0 - 2.0 * kappa) * 0.5 * math.erfc(-u * _SQRT_HALF)
     slope = (
-        (1.0 - 2.0 * kappa) * math.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi) * scale / evidence
+        (1.0 - 2.0 * kappa)
+        * math.exp(-0.5 * u * u)
+        / math.sqrt(2.0 * math.pi)
+        * scale
+        / evidence
     )
     return math.log(evidence), slope, -u * scale * slope - slope * slope
 
@@ -134,7 +138,9 @@ def _logit_moments(margin: float, variance: float) -> Triple:
 
 
 @inlined
-def moments(code: int, parameters: FloatArray, y: float, mean: float, variance: float) -> Triple:
+def moments(
+    code: int, parameters: FloatArray, y: float, mean: float, variance: float
+) -> Triple:
     """Return log evidence of a label y (-1 or +1), and its derivatives by the mean field."""
     margin = y * mean
     if code == PROBIT:

@@ -53,7 +53,9 @@ def _spread(j: int, posterior: MovingArrays, margins: float, tables: FloatArray)
     if j == 0:
         return largest / (1.0 + largest * precision)
     rest = margins - split_log_power(totals[0], frequencies[j], tables)
-    ratio = likelihood_ratio(totals[0], totals[1], frequencies[j], naturals[COUNT, j], rest, tables)
+    ratio = likelihood_ratio(
+        totals[0], totals[1], frequencies[j], naturals[COUNT, j], rest, tables
+    )
     return posterior_variance(largest, ratio, precision)
 
 

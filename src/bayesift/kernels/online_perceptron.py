@@ -32,7 +32,11 @@ COUNT, SCALE, RIDGE, MEAN_SCALE = 0, 1, 2, 3
 _SMALLEST_SCALE = 1e-60  # scale at which the scales are multiplied into the stored numbers
 _TILE = 16
 _WIDTH = 64
-_ONE_ROW, _TWO_ROWS, _THREE_ROWS = np.uint64(_WIDTH), np.uint64(2 * _WIDTH), np.uint64(3 * _WIDTH)
+_ONE_ROW, _TWO_ROWS, _THREE_ROWS = (
+    np.uint64(_WIDTH),
+    np.uint64(2 * _WIDTH),
+    np.uint64(3 * _WIDTH),
+)
 
 
 class FullArrays(NamedTuple):
@@ -158,7 +162,9 @@ def _add_to_lower(
         for i in range(left, size - 1, 2):
             _add_to_rows(flat, i * size + left, size, width, pending, weights, panel, i, i + 1)
         if (size - left) % 2 == 1:
-            _add_to_row(flat, (size - 1) * size + left, width, pending, weights, panel, size - 1)
+            _add_to_row(
+                flat, (size - 1) * size + left, width, pending, weights, panel, size - 1
+            )
 
 
 @tight

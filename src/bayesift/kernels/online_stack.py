@@ -117,7 +117,11 @@ def run_stack(
 
 @tight
 def weigh_rows(
-    documents: Entries, idf: bool, frequencies: FloatArray, totals: FloatArray, values: FloatArray
+    documents: Entries,
+    idf: bool,
+    frequencies: FloatArray,
+    totals: FloatArray,
+    values: FloatArray,
 ) -> None:
     """Write the weights of documents, each of length one, as of the documents learned so far."""
     indptr, indices, data = documents

@@ -72,7 +72,16 @@ def add_row_eight(
     weights: FloatArray,
 ) -> None:
     """Add the entries first to last times eight sums to eight columns of weights."""
-    a, b, c, d, e, f, g, h = sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7]
+    a, b, c, d, e, f, g, h = (
+        sums[0],
+        sums[1],
+        sums[2],
+        sums[3],
+        sums[4],
+        sums[5],
+        sums[6],
+        sums[7],
+    )
     for k in range(first, last):
         value, j = data[k], np.uint32(indices[k])
         weights[j, 0] += value * a
@@ -132,7 +141,9 @@ def is_small(n_entries: int, n_columns: int) -> bool:
     return n_entries * n_columns <= _SMALL_WORK
 
 
-def times(indptr: IntArray, indices: IntArray, data: FloatArray, block: Array, out: Array) -> None:
+def times(
+    indptr: IntArray, indices: IntArray, data: FloatArray, block: Array, out: Array
+) -> None:
     """Write X block; X by rows."""
     if block.shape[1] == 1 or is_small(len(data), block.shape[1]):
         rows = sparse.csr_array((len(out), len(block)))
@@ -155,7 +166,9 @@ def _scipy_product(matrix: Any, block: Array) -> Array:
 
 
 @kernel
-def _times(indptr: IntArray, indices: IntArray, data: FloatArray, block: Array, out: Array) -> None:
+def _times(
+    indptr: IntArray, indices: IntArray, data: FloatArray, block: Array, out: Array
+) -> None:
     if block.shape[1] == 8:
         for i in range(len(out)):
             row_times_eight(indptr[i], indptr[i + 1], indices, data, block, out[i])

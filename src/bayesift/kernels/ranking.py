@@ -26,12 +26,19 @@ _SLACK = 1e-9
 @inlined
 def _worth(criterion: FloatArray, t: float, s: float, r: float) -> float:
     """Return the criterion of one cut; -inf where the constraint fails, 0 for 0 / 0."""
-    if criterion[2, 0] + criterion[2, 1] * t + criterion[2, 2] * s + criterion[2, 3] * r < -_SLACK:
+    if (
+        criterion[2, 0] + criterion[2, 1] * t + criterion[2, 2] * s + criterion[2, 3] * r
+        < -_SLACK
+    ):
         return -np.inf
-    below: float = criterion[1, 0] + criterion[1, 1] * t + criterion[1, 2] * s + criterion[1, 3] * r
+    below: float = (
+        criterion[1, 0] + criterion[1, 1] * t + criterion[1, 2] * s + criterion[1, 3] * r
+    )
     if below == 0.0:
         return 0.0
-    above: float = criterion[0, 0] + criterion[0, 1] * t + criterion[0, 2] * s + criterion[0, 3] * r
+    above: float = (
+        criterion[0, 0] + criterion[0, 1] * t + criterion[0, 2] * s + criterion[0, 3] * r
+    )
     return above / below
 
 

@@ -93,7 +93,9 @@ def sweep_terms(
             continue
         factors[0, j], factors[1, j], factors[2, j] = a, g, d
         factors[3, j], factors[4, j] = mean, square - mean * mean
-        normaliser = outside + 0.5 * (narrow * g * g - spread) + max(ratio, 0.0) + math.log1p(small)
+        normaliser = (
+            outside + 0.5 * (narrow * g * g - spread) + max(ratio, 0.0) + math.log1p(small)
+        )
         factors[5, j] = g * mean - 0.5 * d * square - normaliser
         for k in range(indptr[j], indptr[j + 1]):
             i, x = indices[k], data[k]

@@ -273,7 +273,9 @@ def _upward_step(gain: float, slope: float, curvature: float, second: float) -> 
 
 
 @inlined
-def _downward_step(excess: float, x: float, curvature: float, second: float, part: float) -> float:
+def _downward_step(
+    excess: float, x: float, curvature: float, second: float, part: float
+) -> float:
     """-e x, e being the root of g - s = (h + curvature) x e / (1 - e m), and 1 at most."""
     bottom = x * (second + curvature) + excess * part
     share = excess / bottom if bottom > excess else 1.0
@@ -295,7 +297,9 @@ def _descend(
             d = _upward_step(gain, slopes[a], curvatures[a], _curvature(a, row, places))
         elif gain < slopes[a] and x > 0.0:
             part = _largest_part(x, a, row, places)
-            d = _downward_step(slopes[a] - gain, x, curvatures[a], _curvature(a, row, places), part)
+            d = _downward_step(
+                slopes[a] - gain, x, curvatures[a], _curvature(a, row, places), part
+            )
         if d != 0.0:
             x = max(x + d, 0.0)
             left[i, a] = x

@@ -39,7 +39,9 @@ def load_eight(typing_context: Any, array: Any, index: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        address = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(64).as_pointer())
+        address = builder.bitcast(
+            builder.gep(data, [arguments[1]]), ir.IntType(64).as_pointer()
+        )
         return builder.load(address, align=1)
 
     return types.uint64(array, types.int64), generate
@@ -155,7 +157,9 @@ def fold_wide(
     for k in range(len(rows)):
         begin = offsets[rows[k]]
         shift = rows[k] - offsets[0]
-        unspaced[k] = _fold_one(text, begin, offsets[rows[k] + 1], kinds, min_length, folded, shift)
+        unspaced[k] = _fold_one(
+            text, begin, offsets[rows[k] + 1], kinds, min_length, folded, shift
+        )
     return unspaced
 
 
@@ -223,7 +227,9 @@ def _key(text: IntArray, begin: int, length: int) -> tuple[np.uint64, np.uint64]
     """Return the key of a word without zeros."""
     bits = _EIGHT * np.uint64(length)
     head = load_eight(text, begin) << (np.uint64(64) - bits if length < 8 else _ZERO)
-    following = load_eight(text, begin + 8) << (np.uint64(128) - bits if 8 < length < 16 else _ZERO)
+    following = load_eight(text, begin + 8) << (
+        np.uint64(128) - bits if 8 < length < 16 else _ZERO
+    )
     following = following if length > 8 else _ZERO
     if length > 16:
         return _ZERO, _digest(text, begin, length)
@@ -487,7 +493,13 @@ def tokenise_until_full(
     """
     slots, keys, pool, starts = table
     begins, stops, wanted, missed = block
-    document, byte, n_words, n_tokens, is_open = state[0], state[1], state[2], state[3], state[4]
+    document, byte, n_words, n_tokens, is_open = (
+        state[0],
+        state[1],
+        state[2],
+        state[3],
+        state[4],
+    )
     while (
         document < len(ends)
         and 2 * (n_words + ROOM) <= len(slots)
@@ -519,7 +531,13 @@ def tokenise_until_full(
             document += 1
         n_tokens += kept
         begins[0] = open_begin
-    state[0], state[1], state[2], state[3], state[4] = document, byte, n_words, n_tokens, is_open
+    state[0], state[1], state[2], state[3], state[4] = (
+        document,
+        byte,
+        n_words,
+        n_tokens,
+        is_open,
+    )
     return bool(document == len(ends))
 
 

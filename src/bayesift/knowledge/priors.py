@@ -185,7 +185,9 @@ def prior_for(
     """
     base = prior_of(base)
     if base.kind not in _SCALES:
-        raise ValueError(f"knowledge needs a {' or a '.join(_SCALES)} prior, not a {base.kind} one")
+        raise ValueError(
+            f"knowledge needs a {' or a '.join(_SCALES)} prior, not a {base.kind} one"
+        )
     index = terms if isinstance(terms, TermIndex) else TermIndex.of_names(terms)
     unit = math.sqrt(Logit.moderation / (Logit() if link is None else link).moderation)
     rows, coverage = resolve(knowledge, categories, index, unit)
@@ -218,7 +220,9 @@ def resolve(
     return rows, Coverage(used, missing)
 
 
-def _from_description(description: Description, index: TermIndex, unit: float) -> dict[str, Row]:
+def _from_description(
+    description: Description, index: TermIndex, unit: float
+) -> dict[str, Row]:
     rows: dict[str, Row] = {}
     for term, count in index.analyse(description.text).items():
         column = index.columns.get(term)
@@ -266,7 +270,9 @@ def _with_rows(base: Prior, rows: list[Row], n_terms: int) -> Any:
     """Put the known values of the rows into the base prior; other parameters stay."""
     name, parameter_of = _SCALES[base.kind]
     entries = [
-        (row, column, term) for row, columns in enumerate(rows) for column, term in columns.items()
+        (row, column, term)
+        for row, columns in enumerate(rows)
+        for column, term in columns.items()
     ]
     shape = (len(rows), n_terms)
     changed = {}

@@ -50,7 +50,9 @@ class Belief:
     def __post_init__(self) -> None:
         for name in ("strength", "mode", "scale"):
             if getattr(self, name) is not None and not _is_number(getattr(self, name)):
-                raise DataError(f"{name} must be a finite number, got {getattr(self, name)!r:.40}")
+                raise DataError(
+                    f"{name} must be a finite number, got {getattr(self, name)!r:.40}"
+                )
         if self.scale is not None and self.scale <= 0:
             raise DataError(f"scale must be positive, got {self.scale!r}")
         if self.sign not in (-1, 0, 1):
@@ -145,7 +147,9 @@ def _sign(value: Any) -> int:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return (
+        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    )
 
 
 Plain = dict[str, Any]
@@ -263,7 +267,9 @@ class TermKnowledge:
         for row, posterior in enumerate(model.posteriors_):
             means = sparse.csr_array(model.coef_[[row]]).toarray()[0]
             deviations = np.sqrt(inflate * posterior.variances[:-1])
-            largest = np.sort(np.argsort(-np.abs(means[posterior.terms]), kind="stable")[:terms])
+            largest = np.sort(
+                np.argsort(-np.abs(means[posterior.terms]), kind="stable")[:terms]
+            )
             category = classifier.categories_[row if len(model.posteriors_) > 1 else -1]
             words[category] = {
                 names[posterior.terms[i]]: Belief(
@@ -315,7 +321,9 @@ class TermKnowledge:
             c: {word: belief.as_plain() for word, belief in w.items()}
             for c, w in self.words.items()
         }
-        descriptions = {category: text.as_plain() for category, text in self.descriptions.items()}
+        descriptions = {
+            category: text.as_plain() for category, text in self.descriptions.items()
+        }
         parts = {"words": words, "descriptions": descriptions}
         return {name: part for name, part in parts.items() if part}
 
@@ -344,7 +352,9 @@ class TermKnowledge:
                     advice = f"did you mean {nearest[0]!r}?"
                 else:
                     advice = f"there are: {', '.join(names[:20])}"
-                raise DataError(f"knowledge of category {category!r}, which there is not; {advice}")
+                raise DataError(
+                    f"knowledge of category {category!r}, which there is not; {advice}"
+                )
 
 
 def _word_mapping(category: str, given: Any, strength: float) -> Mapping[str, Any]:

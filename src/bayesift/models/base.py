@@ -73,7 +73,8 @@ def stack_rows(rows: list[Row]) -> Any:
     shape = (len(rows), n_terms)
     terms, values = (np.concatenate([part[field] for part in parts]) for field in (0, 1))
     return sparse.csr_array(
-        (values, terms, indptr.astype(np.int32 if len(terms) < 2**31 else np.int64)), shape=shape
+        (values, terms, indptr.astype(np.int32 if len(terms) < 2**31 else np.int64)),
+        shape=shape,
     )
 
 
@@ -90,7 +91,8 @@ def rows_of(coefficients: Any) -> list[Row]:
     n_terms = coefficients.shape[1]
     parts = [slice(a, b) for a, b in pairwise(ends)]
     return [
-        SparseRow(coefficients.indices[part], coefficients.data[part], n_terms) for part in parts
+        SparseRow(coefficients.indices[part], coefficients.data[part], n_terms)
+        for part in parts
     ]
 
 
@@ -130,7 +132,9 @@ def _by_groups(coefficients: Any) -> GroupedWeights:
     indices = np.arange(by_term.nnz) + gaps
     categories[indices] = by_term.indices
     weights[indices] = by_term.data
-    return GroupedWeights(slots, groups, categories.reshape(-1, GROUP), weights.reshape(-1, GROUP))
+    return GroupedWeights(
+        slots, groups, categories.reshape(-1, GROUP), weights.reshape(-1, GROUP)
+    )
 
 
 Answer = TypeVar("Answer")
@@ -297,7 +301,9 @@ class LinearScoresMixin(CategoriesMixin):
         scores = self._scores(X)
         if self.multilabel_:
             return (scores > 0).astype(np.int64)
-        best = (scores[:, 0] > 0).astype(int) if self._is_binary() else np.argmax(scores, axis=1)
+        best = (
+            (scores[:, 0] > 0).astype(int) if self._is_binary() else np.argmax(scores, axis=1)
+        )
         classes: Array = self.classes_[best]
         return classes
 
@@ -335,7 +341,11 @@ class LinearScoresMixin(CategoriesMixin):
 
     def _linear_form(self, category: Any) -> tuple[Array, float]:
         index, sign = self._place(category)
-        row = self.coef_[[index]].toarray()[0] if sparse.issparse(self.coef_) else self.coef_[index]
+        row = (
+            self.coef_[[index]].toarray()[0]
+            if sparse.issparse(self.coef_)
+            else self.coef_[index]
+        )
         return sign * row, float(sign * self.intercept_[index])
 
 

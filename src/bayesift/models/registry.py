@@ -134,7 +134,9 @@ register(
     AutoClassifier,
     weighting="sublinear-tf-idf",
 )
-register("naive-bayes", "naive Bayes, every word counted once more (Laplace)", NaiveBayesClassifier)
+register(
+    "naive-bayes", "naive Bayes, every word counted once more (Laplace)", NaiveBayesClassifier
+)
 for _smoothing, _description in (
     (Dirichlet(), "naive Bayes, words of the collection added to every category"),
     (JelinekMercer(), "naive Bayes, every category mixed with the collection"),
@@ -194,7 +196,8 @@ for _link, _prior, _description in (
     _register(_name, _description, partial(SparseBayesClassifier, link=_link, prior=_prior))
 for _name, _link, _variance in (("logistic", "logit", 30.0), ("probit", "probit", 10.0)):
     _description = (
-        f"{_name} regression that says how probable it is that each word matters (spike and slab)"
+        f"{_name} regression that says how probable it is that each word matters (spike "
+        "and slab)"
     )
     _make = partial(
         SpikeSlabClassifier, link=_link, slab_variance=_variance, background_variance=_variance
@@ -236,9 +239,13 @@ register(
     weighting="binary",
 )
 _register_ltc(
-    "hybrid", "naive Bayes mixed with a support vector machine; no probabilities", HybridClassifier
+    "hybrid",
+    "naive Bayes mixed with a support vector machine; no probabilities",
+    HybridClassifier,
 )
-_register_ltc("rocchio", "the mean document of each category; no probabilities", RocchioClassifier)
+_register_ltc(
+    "rocchio", "the mean document of each category; no probabilities", RocchioClassifier
+)
 _register_ltc("knn", "the categories of the 45 most similar documents", NeighborsClassifier)
 _register_ltc(
     "topics-similarity",

@@ -63,12 +63,16 @@ class Corpus:
         object.__setattr__(self, "parents", MappingProxyType(dict(self.parents)))
         _refuse_duplicates("category", self.categories)
         if isinstance(self.documents, DocumentTable):
-            object.__setattr__(self, "documents", self.documents.with_categories(self.categories))
+            object.__setattr__(
+                self, "documents", self.documents.with_categories(self.categories)
+            )
         else:
             object.__setattr__(self, "documents", tuple(self.documents))
             self._check_documents()
         if self.vectors is not None and self.vectors.shape[0] != len(self.documents):
-            raise DataError(f"{self.vectors.shape[0]} vectors for {len(self.documents)} documents")
+            raise DataError(
+                f"{self.vectors.shape[0]} vectors for {len(self.documents)} documents"
+            )
 
     def _check_documents(self) -> None:
         _refuse_duplicates("document id", (document.id for document in self.documents))
@@ -186,7 +190,9 @@ class Corpus:
         """Documents x categories, 1 where the document belongs to the category."""
         if isinstance(self.documents, DocumentTable):
             return self.documents.labels.sorted_indices()
-        return indicator_of((document.categories for document in self.documents), self.categories)
+        return indicator_of(
+            (document.categories for document in self.documents), self.categories
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -223,7 +229,9 @@ class Corpus:
         """Return the corpus with only these categories."""
         kept = tuple(categories)
         if isinstance(self.documents, DocumentTable):
-            return replace(self, documents=self.documents.with_categories(kept), categories=kept)
+            return replace(
+                self, documents=self.documents.with_categories(kept), categories=kept
+            )
         keep = set(kept)
         documents = tuple(
             replace(d, categories=tuple(c for c in d.categories if c in keep))

@@ -68,14 +68,18 @@ class DocumentTable(Sequence[Document]):
         codes = [column_of[name] for document in made for name in document.categories]
         return cls(
             pa.chunked_array([pa.array([document.id for document in made], pa.string())]),
-            pa.chunked_array([pa.array([document.text for document in made], pa.large_string())]),
+            pa.chunked_array(
+                [pa.array([document.text for document in made], pa.large_string())]
+            ),
             csr_of(
                 np.array(codes, dtype=np.int32),
                 [len(document.categories) for document in made],
                 len(names),
             ),
             names,
-            pa.chunked_array([pa.array([document.title for document in made], pa.large_string())]),
+            pa.chunked_array(
+                [pa.array([document.title for document in made], pa.large_string())]
+            ),
             pa.chunked_array([pa.array([document.split for document in made], pa.string())]),
         )
 
@@ -155,7 +159,9 @@ class DocumentTable(Sequence[Document]):
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, Sequence) and len(self) == len(other) and tuple(self) == tuple(other)
+            isinstance(other, Sequence)
+            and len(self) == len(other)
+            and tuple(self) == tuple(other)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -192,7 +198,9 @@ class DocumentTable(Sequence[Document]):
         if tuple(categories) == self.categories:
             return self
         column_of = {name: j for j, name in enumerate(categories)}
-        columns = np.array([column_of.get(name, -1) for name in self.categories], dtype=np.int32)
+        columns = np.array(
+            [column_of.get(name, -1) for name in self.categories], dtype=np.int32
+        )
         codes = columns[self.labels.indices]
         kept = np.concatenate([[0], np.cumsum(codes >= 0)])[self.labels.indptr]
         labels = csr_of(codes[codes >= 0], np.diff(kept), len(column_of))
@@ -206,7 +214,9 @@ class DocumentTable(Sequence[Document]):
         titles = self._titles
         splits = self._splits.fill_null("")
         ends = self.labels.indptr
-        names = pa.array([b"".join(_sized([name])) for name in self.categories], pa.large_binary())
+        names = pa.array(
+            [b"".join(_sized([name])) for name in self.categories], pa.large_binary()
+        )
         for start in range(0, len(self), _DOCUMENTS_PER_BATCH):
             stop = min(len(self), start + _DOCUMENTS_PER_BATCH)
             held = names.take(pa.array(self.labels.indices[ends[start] : ends[stop]]))
@@ -218,7 +228,9 @@ class DocumentTable(Sequence[Document]):
                 column.slice(start, stop - start)
                 for column in (self.ids, titles, self.texts, splits)
             ]
-            one, two, three, last = ([*_with_sizes(column.combine_chunks())] for column in columns)
+            one, two, three, last = (
+                [*_with_sizes(column.combine_chunks())] for column in columns
+            )
             nothing = pa.scalar(b"", pa.large_binary())
             whole = pc.binary_join_element_wise(*one, *two, *three, labels, *last, nothing)
             _, bounds, content = whole.buffers()
@@ -232,7 +244,13 @@ def hashed_bytes(document: Document) -> bytes:
     """Return what the fingerprint of a corpus takes of a document: its parts with their lengths."""
     return b"".join(
         _sized(
-            [document.id, document.title, document.text, *document.categories, document.split or ""]
+            [
+                document.id,
+                document.title,
+                document.text,
+                *document.categories,
+                document.split or "",
+            ]
         )
     )
 

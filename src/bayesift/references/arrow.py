@@ -55,7 +55,9 @@ def to_values(reference: Reference) -> dict[str, Any]:
     values["annotations"] = [
         {"name": name, "value": value} for name, value in reference.annotations
     ]
-    values["fields"] = [{"name": name, "value": _packed(value)} for name, value in reference.fields]
+    values["fields"] = [
+        {"name": name, "value": _packed(value)} for name, value in reference.fields
+    ]
     for name in _TUPLES:
         values[name] = list(values[name])
     return values
@@ -100,7 +102,9 @@ def references_from_table(table: pa.Table) -> list[Reference]:
     missing = [name for name in _NAMES if name not in table.column_names]
     if missing:
         raise DataError(f"not a table of references: no column {missing[0]!r}")
-    return [from_values(values) for batch in table.to_batches(4096) for values in batch.to_pylist()]
+    return [
+        from_values(values) for batch in table.to_batches(4096) for values in batch.to_pylist()
+    ]
 
 
 def _packed(value: Any) -> str:

@@ -65,7 +65,9 @@ _ACCENT = re.compile(
     r"""\\(?:([`'^~=."])\s*|([uvHcdbrk])(?=[\s{])\s*)(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))"""
 )
 _SYMBOL = re.compile(
-    r"\\(" + "|".join(sorted(_SYMBOLS, key=len, reverse=True)) + r")(?![A-Za-z])(?:\{\}|[ \t]+|)"
+    r"\\("
+    + "|".join(sorted(_SYMBOLS, key=len, reverse=True))
+    + r")(?![A-Za-z])(?:\{\}|[ \t]+|)"
 )
 _COMMAND = re.compile(r"\\[A-Za-z]+\*?(?:\[[^\]]*\])?\s*")
 _SPECIAL = re.compile(r"[\\{}$&%#_^~]")
@@ -190,7 +192,8 @@ TAGS = tag_table(
 def is_bibtex(head: str) -> bool:
     """Whether the beginning of a file is BibTeX."""
     return (
-        re.search(r"^\s*@[ \t]*[A-Za-z]+\s*[{(]\s*[^\s{}]*\s*[,=}]", head, re.MULTILINE) is not None
+        re.search(r"^\s*@[ \t]*[A-Za-z]+\s*[{(]\s*[^\s{}]*\s*[,=}]", head, re.MULTILINE)
+        is not None
     )
 
 
@@ -244,7 +247,9 @@ class _Body:
             self._skip_rest()
         if self.text[self.position :].strip().strip("{}(), \n"):
             rest = tidy(self.text[self.position :])
-            self.problems.append(f"{rest[:40]!r} is not understood; kept as a field without a name")
+            self.problems.append(
+                f"{rest[:40]!r} is not understood; kept as a field without a name"
+            )
             found.append(("", rest))
         elif not re.match(r"[\s,]*[})]", self.text[self.position :]):
             self.problems.append("no closing brace")
@@ -354,9 +359,9 @@ def refine_bibtex(parts: Parts, values: Values) -> None:
     parts["authors"] = split_authors(" and ".join(values.get("AUTHOR", ())))
     parts["type"] = _TYPES.get(parts["type"].lower(), "GEN")
     parts["doi"] = normalise_doi(first(values, ("DOI",)).replace("\\", "")) or normalise_doi(
-        next((text for text in all_of(values, ("URL", "EE")) if "doi.org/" in text), "").replace(
-            "\\", ""
-        )
+        next(
+            (text for text in all_of(values, ("URL", "EE")) if "doi.org/" in text), ""
+        ).replace("\\", "")
     )
     parts["url"] = re.sub(r"\\([_%&#~])", r"\1", parts["url"])
     month = first(values, ("MONTH",))

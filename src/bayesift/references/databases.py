@@ -157,8 +157,12 @@ WEB_OF_SCIENCE = Layout(
 
 
 _START = re.compile(r"Record #\d+ of \d+\s*$")
-_COCHRANE_TAG = re.compile(r"(ID|AU|TI|SO|YR|VL|NO|PG|XR|PM|PT|KY|DOI|AB|US|CC|LA|EM|CT): ?(.*)$")
-_COCHRANE_LIKELY = re.compile(r"^Record #\d+ of \d+\s*\n(?:.*\n){0,3}?(?:ID|AU|TI): ", re.MULTILINE)
+_COCHRANE_TAG = re.compile(
+    r"(ID|AU|TI|SO|YR|VL|NO|PG|XR|PM|PT|KY|DOI|AB|US|CC|LA|EM|CT): ?(.*)$"
+)
+_COCHRANE_LIKELY = re.compile(
+    r"^Record #\d+ of \d+\s*\n(?:.*\n){0,3}?(?:ID|AU|TI): ", re.MULTILINE
+)
 
 COCHRANE_TAGS = tag_table(
     """

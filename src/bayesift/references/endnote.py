@@ -195,7 +195,10 @@ ENDNOTE_XML_TAGS = tag_table(
 
 def is_endnote_xml(head: str) -> bool:
     """Whether the beginning of a file is EndNote XML."""
-    return head.lstrip("\ufeff \n").startswith("<") and _ENDNOTE_XML_LIKELY.search(head) is not None
+    return (
+        head.lstrip("\ufeff \n").startswith("<")
+        and _ENDNOTE_XML_LIKELY.search(head) is not None
+    )
 
 
 def read_endnote_xml(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
@@ -217,7 +220,9 @@ def xml_records(
             yield number, element
 
 
-def _texts(lines: Iterable[tuple[int, str]], report: Report, tag: str) -> Iterator[tuple[int, str]]:
+def _texts(
+    lines: Iterable[tuple[int, str]], report: Report, tag: str
+) -> Iterator[tuple[int, str]]:
     """Read the line and text of each record."""
     start = re.compile(rf"<{tag}(?:\s[^<>]*)?>")
     end = f"</{tag}>"
@@ -248,7 +253,9 @@ def _records_in(
     if not starts:
         report(line, "record without its first tag, not read", lost=1)
     for start in starts[:-1]:
-        report(line + text.count("\n", 0, start), "record without its last tag, not read", lost=1)
+        report(
+            line + text.count("\n", 0, start), "record without its last tag, not read", lost=1
+        )
     for start in starts[-1:]:
         yield line + text.count("\n", 0, start), text[start:]
 

@@ -101,7 +101,8 @@ def _text(
         suffixes,
         recognises,
         lambda source: (
-            layout.reference(entry, source.path) for entry in read(source.lines(), source.report)
+            layout.reference(entry, source.path)
+            for entry in read(source.lines(), source.report)
         ),
         write and (lambda references, stream: write(map(layout.fields, references), stream)),
     )
@@ -293,7 +294,9 @@ def write_references(
 
 def _by_suffix(path: Path, format: str | None) -> Format:  # noqa: A002
     found = [
-        form for form in FORMATS.values() if path.suffix.lower() in form.suffixes and format is None
+        form
+        for form in FORMATS.values()
+        if path.suffix.lower() in form.suffixes and format is None
     ]
     if not found:
         if format:

@@ -134,14 +134,18 @@ def _gather(
             annotations.append((name.removeprefix("BAYESIFT-").lower(), value))
         else:
             notes = (*notes, f"{name}: {value}")
-    decisions = [Decision(verdict, who) for who, word in pairs if (verdict := read_verdict(word))]
+    decisions = [
+        Decision(verdict, who) for who, word in pairs if (verdict := read_verdict(word))
+    ]
     if reasons:
         # Rayyan keeps one list of reasons for all reviewers.
         decisions = [
             Decision(d.verdict, d.reviewer, tuple(reasons) if d.verdict == "excluded" else ())
             for d in decisions
         ]
-    return Judgements(notes, (*decisions, *seen), tuple(dict.fromkeys(labels)), tuple(annotations))
+    return Judgements(
+        notes, (*decisions, *seen), tuple(dict.fromkeys(labels)), tuple(annotations)
+    )
 
 
 def write_judgements(reference: Reference) -> list[str]:
@@ -294,7 +298,11 @@ def first(values: Values, tags: Iterable[str]) -> str:
 def all_of(values: Values, tags: Iterable[str]) -> list[str]:
     """Collect all texts of some tags."""
     return [
-        text for tag in tags if tag in values for value in values[tag] if (text := value.strip())
+        text
+        for tag in tags
+        if tag in values
+        for value in values[tag]
+        if (text := value.strip())
     ]
 
 
@@ -376,7 +384,9 @@ class Layout:
             return tuple(pair for pairs in self.express(reference).values() for pair in pairs)
         found = self.interpret(reference.fields)
         changed = {
-            part for part in STANDARD if part != "id" and found[part] != getattr(reference, part)
+            part
+            for part in STANDARD
+            if part != "id" and found[part] != getattr(reference, part)
         }
         for group in _GROUPS:
             if changed & group:

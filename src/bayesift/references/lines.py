@@ -78,7 +78,9 @@ class Input:
         if encoding in ("utf-8", "latin-1") or encoding.startswith("cp"):
             errors = "surrogateescape"
         with self.source.open() as stream:
-            text = io.TextIOWrapper(stream, check_encoding(encoding), errors=errors, newline=None)
+            text = io.TextIOWrapper(
+                stream, check_encoding(encoding), errors=errors, newline=None
+            )
             for number, line in enumerate(text, 1):
                 if "\0" in line or not line.isascii():
                     line = repair(line, encoding, number, self.report)

@@ -153,7 +153,9 @@ def refine_medline(parts: Parts, values: Values) -> None:
     names = full if len(full) >= len(short) else short
     parts["authors"] = split_names((*names, *values.get("CN", ())), r"\n\b\B")
     marked = (
-        match[1] for text in all_of(values, ("LID", "AID", "SO")) if (match := _DOI.search(text))
+        match[1]
+        for text in all_of(values, ("LID", "AID", "SO"))
+        if (match := _DOI.search(text))
     )
     parts["doi"] = next(
         (doi for text in marked if (doi := normalise_doi(text))), ""
@@ -174,7 +176,11 @@ def _spelled_date(reference: Reference) -> str:
     return " ".join(
         filter(
             None,
-            (year or str(reference.year or ""), month and MONTHS[int(month) - 1], day.lstrip("0")),
+            (
+                year or str(reference.year or ""),
+                month and MONTHS[int(month) - 1],
+                day.lstrip("0"),
+            ),
         )
     )
 
@@ -312,7 +318,9 @@ PUBMED_TEXT_TAGS = tag_table(
 
 def is_pubmed_text(head: str) -> bool:
     """Whether the beginning of a file is a numbered list of PubMed."""
-    return _START.match(head.lstrip("\ufeff\n ")) is not None and _NUMBER.search(head) is not None
+    return (
+        _START.match(head.lstrip("\ufeff\n ")) is not None and _NUMBER.search(head) is not None
+    )
 
 
 def read_pubmed_text(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
@@ -343,7 +351,9 @@ def _entry(number: int, block: list[str], report: Report) -> Entry:
     fields = [("citation", tidy(paragraphs[0])), ("title", tidy(paragraphs[1]))]
     for number, paragraph in enumerate(paragraphs[2:]):
         identifiers = [
-            match for line in paragraph.split("\n") if (match := _IDENTIFIER.match(line.strip()))
+            match
+            for line in paragraph.split("\n")
+            if (match := _IDENTIFIER.match(line.strip()))
         ]
         if identifiers:
             fields += [(match[1], match[2].split(" ")[0]) for match in identifiers]

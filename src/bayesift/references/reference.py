@@ -139,7 +139,9 @@ class Reference:
 
     def document(self) -> Document:
         """Convert the record to a document; its categories are the decision, else the labels."""
-        decided = None if self.included is None else ("included" if self.included else "excluded",)
+        decided = (
+            None if self.included is None else ("included" if self.included else "excluded",)
+        )
         body = "\n".join(part for part in (self.abstract, "; ".join(self.keywords)) if part)
         return Document(self.id, body, title=self.title, categories=decided or self.labels)
 

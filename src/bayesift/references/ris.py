@@ -103,7 +103,9 @@ def _dialect(boundary: re.Match[str]) -> re.Pattern[str]:
     indent, tag, gap, after, _ = boundary.groups()
     letter = "A-Z" if tag.isupper() else "A-Za-z"
     space = r"[ \t]+(.*)|" if after else r"(.*)"
-    return re.compile(rf"{re.escape(indent)}([{letter}][{letter}0-9]){re.escape(gap)}-(?:{space})$")
+    return re.compile(
+        rf"{re.escape(indent)}([{letter}][{letter}0-9]){re.escape(gap)}-(?:{space})$"
+    )
 
 
 def write_ris(records: Iterable[Fields], stream: IO[str]) -> None:

@@ -190,13 +190,18 @@ def _named(value: Any) -> str:
     """Return the text of an item of a list; for a person, the name."""
     if isinstance(value, dict):
         if value.get("family"):
-            return ", ".join(str(part) for part in (value["family"], value.get("given")) if part)
+            return ", ".join(
+                str(part) for part in (value["family"], value.get("given")) if part
+            )
         names = (
-            value.get(name) for name in ("name", "display_name", "literal", "full_name", "value")
+            value.get(name)
+            for name in ("name", "display_name", "literal", "full_name", "value")
         )
         found = next((name for name in names if isinstance(name, str)), None)
         return found or (
-            _named(value["author"]) if "author" in value else json.dumps(value, ensure_ascii=False)
+            _named(value["author"])
+            if "author" in value
+            else json.dumps(value, ensure_ascii=False)
         )
     if value is None:
         return ""
@@ -245,7 +250,8 @@ def _type(text: str) -> str:
         return _LETTERS.get(text, text)
     words = re.split(r"[;|\n]", text)
     return next(
-        (_TYPES[squeeze(word)] for word in words if squeeze(word) in _TYPES), "GEN" if text else ""
+        (_TYPES[squeeze(word)] for word in words if squeeze(word) in _TYPES),
+        "GEN" if text else "",
     )
 
 
@@ -300,15 +306,20 @@ def split_people(text: str) -> tuple[str, ...]:
         )
     if len(parts) > 2 and len(parts) % 2 == 0 and all(map(_INITIALS.match, parts[1::2])):
         return tuple(
-            f"{last}, {initials}" for last, initials in zip(parts[::2], parts[1::2], strict=True)
+            f"{last}, {initials}"
+            for last, initials in zip(parts[::2], parts[1::2], strict=True)
         )
     return (tidy(text).strip("; "),)
 
 
 def split_keywords(text: str) -> tuple[str, ...]:
     """Split the keywords in one cell at the separator that is used in it."""
-    separator = next((sign for sign in (";", "|", "\n", ",") if sign in text.strip(" ;|\n,")), ";")
-    return tuple(word for word in split_names([text], re.escape(separator)) if word.strip(",;| "))
+    separator = next(
+        (sign for sign in (";", "|", "\n", ",") if sign in text.strip(" ;|\n,")), ";"
+    )
+    return tuple(
+        word for word in split_names([text], re.escape(separator)) if word.strip(",;| ")
+    )
 
 
 def express_table(reference: Reference) -> dict[str, Pairs]:
@@ -335,7 +346,9 @@ def express_table(reference: Reference) -> dict[str, Pairs]:
         "notes": [("notes", "\n".join(reference.notes))],
         "labels": [("labels", "; ".join(reference.labels))],
         "decisions": [("label_included", included), ("decisions", " | ".join(judged))],
-        "annotations": [(f"{OWN_PREFIX}{name}", value) for name, value in reference.annotations],
+        "annotations": [
+            (f"{OWN_PREFIX}{name}", value) for name, value in reference.annotations
+        ],
     }
 
 
@@ -382,10 +395,14 @@ def _cell(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def write_delimited(references: Iterable[Reference], stream: IO[str], delimiter: str = ",") -> None:
+def write_delimited(
+    references: Iterable[Reference], stream: IO[str], delimiter: str = ","
+) -> None:
     """Write references as CSV or TSV."""
     columns, rows = table_rows(references)
-    writer = csv.DictWriter(stream, columns, restval="", delimiter=delimiter, lineterminator="\n")
+    writer = csv.DictWriter(
+        stream, columns, restval="", delimiter=delimiter, lineterminator="\n"
+    )
     writer.writeheader()
     writer.writerows(rows)
 
@@ -402,12 +419,15 @@ def write_excel(references: Iterable[Reference], stream: IO[bytes]) -> None:
         longest = max(range(len(cells)), key=lambda position: len(cells[position]))
         if len(cells[longest]) > _MAX_CELL_CHARACTERS:
             message = (
-                f"row {number}: column {columns[longest]!r} has {len(cells[longest]):,} characters"
+                f"row {number}: column {columns[longest]!r} has {len(cells[longest]):,} "
+                "characters"
             )
             raise DataError(
                 f"{message}, and a cell of Excel holds {_MAX_CELL_CHARACTERS:,}; write CSV instead"
             )
-        sheet.append([_text_cell(sheet, cell) if cell.startswith("=") else cell for cell in cells])
+        sheet.append(
+            [_text_cell(sheet, cell) if cell.startswith("=") else cell for cell in cells]
+        )
     book.save(stream)
 
 

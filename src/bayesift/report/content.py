@@ -136,8 +136,12 @@ class EvaluationContent:
     facts: tuple[Fact, ...]
     measures: tuple[Measure, ...]
     categories: tuple[CategoryScores, ...]
-    curves: Mapping[str, PrecisionRecallCurve] = field(default_factory=lambda: MappingProxyType({}))
-    decided: Mapping[str, tuple[float, float]] = field(default_factory=lambda: MappingProxyType({}))
+    curves: Mapping[str, PrecisionRecallCurve] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    decided: Mapping[str, tuple[float, float]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
     reliability: Mapping[str, ReliabilityCurve] = field(
         default_factory=lambda: MappingProxyType({})
     )

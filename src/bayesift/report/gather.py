@@ -44,7 +44,11 @@ _WRAPPED_LINE = re.compile(r"(?<=[^\n\s])[^\S\n]*\n[^\S\n]*(?=(\w))")
 
 
 def worst_mistakes(
-    classifier: TextClassifier, corpus: Corpus, decisions: Array, scores: FloatArray, n: int = 10
+    classifier: TextClassifier,
+    corpus: Corpus,
+    decisions: Array,
+    scores: FloatArray,
+    n: int = 10,
 ) -> tuple[Mistake, ...]:
     """Return the n wrong decisions of which the model was most certain."""
     decided = np.asarray(decisions, dtype=bool)
@@ -66,7 +70,9 @@ def _most_certain(
     Of a single label only the wrongly assigned one counts.
     """
     labels = (document.categories for document in corpus)
-    truth = indicator_of(labels, classifier.categories_, skip_unknown=True).toarray().astype(bool)
+    truth = (
+        indicator_of(labels, classifier.categories_, skip_unknown=True).toarray().astype(bool)
+    )
     wrong = decided & ~truth if not classifier.multilabel_ else decided != truth
     rows, columns = np.nonzero(wrong)
     assigned = decided[rows, columns]
@@ -100,7 +106,9 @@ def _explained_mistake(
         decided=tuple(classifier.categories_[c] for c in np.flatnonzero(decided)),
         confidence=None if confidence is None else float(confidence),
         excerpt=tuple(_spans(classifier, document.full_text, contributions)),
-        words=tuple(WordWeight(term, weight) for term, weight in contributions.items() if weight),
+        words=tuple(
+            WordWeight(term, weight) for term, weight in contributions.items() if weight
+        ),
         prior=prior,
         unseen_share=unseen,
     )
@@ -266,7 +274,8 @@ def _several(scores: Scores) -> tuple[Measure, ...]:
 
 def _macro_f1(scores: Scores) -> Measure:
     meaning = (
-        f"Mean F1 of {len(scores.categories):,} categories; small ones count as much as large ones."
+        f"Mean F1 of {len(scores.categories):,} categories; small ones count as much as "
+        "large ones."
     )
     return Measure("macro F1", scores.macro.f1, meaning, headline=True)
 
@@ -285,7 +294,8 @@ def _macro(scores: Scores) -> tuple[Measure, ...]:
 
 _RANKING = "Quality of the ranking at all thresholds, averaged over categories; 1 is perfect."
 _TOP = (
-    "Precision among the top R documents of a category with R documents, averaged over categories."
+    "Precision among the top R documents of a category with R documents, averaged over "
+    "categories."
 )
 _LOSS = "Negative log probability of the truth; 0 is perfect. Confident mistakes cost most."
 _BRIER = "Mean squared error of the probabilities; 0 is perfect."
@@ -309,7 +319,10 @@ def _probabilities(scores: Scores) -> tuple[Measure, ...]:
         Measure("log loss", measured.log_loss, _LOSS, rising=False),
         Measure("Brier score", measured.brier_score, _BRIER, rising=False),
         Measure(
-            "ECE (top label)", measured.top_label_calibration_error_width, _TOP_LABEL, rising=False
+            "ECE (top label)",
+            measured.top_label_calibration_error_width,
+            _TOP_LABEL,
+            rising=False,
         ),
         Measure(
             "ECE (all categories)", measured.calibration_error_width, _CALIBRATION, rising=False
@@ -341,7 +354,8 @@ def _facts(classifier: TextClassifier, evaluation: Evaluation) -> tuple[Fact, ..
     if trained:
         facts.append(
             Fact(
-                "trained on", f"{trained['name'] or 'a corpus'}, {trained['documents']:,} documents"
+                "trained on",
+                f"{trained['name'] or 'a corpus'}, {trained['documents']:,} documents",
             )
         )
     if evaluation.unknown_labels:
@@ -363,7 +377,11 @@ def _corpus_facts(corpus: Corpus) -> tuple[Fact, ...]:
 
 
 def _curves(
-    truth: Array, decisions: Array, scores: FloatArray, categories: tuple[str, ...], sizes: Array
+    truth: Array,
+    decisions: Array,
+    scores: FloatArray,
+    categories: tuple[str, ...],
+    sizes: Array,
 ) -> tuple[dict[str, PrecisionRecallCurve], dict[str, tuple[float, float]]]:
     """Draw precision-recall curves of all decisions and of the largest categories.
 
@@ -391,14 +409,18 @@ def _reliability(truth: Array, scores: FloatArray) -> dict[str, ReliabilityCurve
     }
 
 
-def _confusion(classifier: TextClassifier, corpus: Corpus, decisions: Array) -> Confusion | None:
+def _confusion(
+    classifier: TextClassifier, corpus: Corpus, decisions: Array
+) -> Confusion | None:
     """Count true against decided categories, of the most confused ones."""
     if classifier.multilabel_ or not corpus.is_single_label:
         return None
     names = [*classifier.categories_, *sorted(set(corpus.labels) - set(classifier.categories_))]
     index = {name: i for i, name in enumerate(names)}
     counts = np.zeros((len(names), len(names)), dtype=np.int64)
-    np.add.at(counts, ([index[label] for label in corpus.labels], np.argmax(decisions, axis=1)), 1)
+    np.add.at(
+        counts, ([index[label] for label in corpus.labels], np.argmax(decisions, axis=1)), 1
+    )
     mistakes = counts.sum(axis=0) + counts.sum(axis=1) - 2 * np.diag(counts)
     shown = np.sort(np.argsort(-mistakes, kind="stable")[:_SHOWN_CONFUSED])
     kept = counts[np.ix_(shown, shown)].tolist()

@@ -120,11 +120,14 @@ def merge(references: Sequence[Reference]) -> Reference:
     """
     if len(references) == 1:
         return references[0]
-    best = max(references, key=lambda reference: (bool(reference.title), _completeness(reference)))
+    best = max(
+        references, key=lambda reference: (bool(reference.title), _completeness(reference))
+    )
     ranked = [best, *(reference for reference in references if reference is not best)]
     parts = {
         part.name: next(
-            (value for r in ranked if (value := getattr(r, part.name))), getattr(best, part.name)
+            (value for r in ranked if (value := getattr(r, part.name))),
+            getattr(best, part.name),
         )
         for part in fields(Reference)
         if part.name not in {"id", "format", "file", "line", "fields"}
@@ -137,7 +140,9 @@ def merge(references: Sequence[Reference]) -> Reference:
     return replace(best, **parts)
 
 
-def candidate_pairs(columns: Fields, references: Sequence[Reference]) -> tuple[IntArray, IntArray]:
+def candidate_pairs(
+    columns: Fields, references: Sequence[Reference]
+) -> tuple[IntArray, IntArray]:
     """Find the pairs of records that share a key, each once, the earlier record first."""
     starts = [fold(reference.abstract[:_ABSTRACT_CHARACTERS]) for reference in references]
     known: dict[str, int] = {}

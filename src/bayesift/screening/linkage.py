@@ -53,7 +53,9 @@ _PART_OF_TITLE = (
     0.9  # share of a title that another one has, when the other one has a subtitle more
 )
 _PART_LEVEL = 2
-_MIN_PART_LETTERS = 20  # letters of such a title; shorter ones say little even if they are equal
+_MIN_PART_LETTERS = (
+    20  # letters of such a title; shorter ones say little even if they are equal
+)
 _NO_MARKER = "-"
 _PAIRS_PER_CHUNK = 50_000
 _NOT_LETTERS = re.compile(r"[^\w]+|_")
@@ -80,7 +82,9 @@ def fold(text: str) -> str:
         text = re.sub(r"</?\w{1,6}>", "", text)
     if not text.isascii():
         text = "".join(
-            mark for mark in unicodedata.normalize("NFKD", text) if not unicodedata.combining(mark)
+            mark
+            for mark in unicodedata.normalize("NFKD", text)
+            if not unicodedata.combining(mark)
         )
     return " ".join(_NOT_LETTERS.sub(" ", text.lower()).split())
 
@@ -288,7 +292,9 @@ def _titles(fields: Fields, first: IntArray, second: IntArray) -> IntArray:
     part = (both >= _PART_OF_TITLE * shorter) & (shorter >= _MIN_PART_LETTERS)
     level = np.where(part & (level >= 0), np.maximum(level, _PART_LEVEL), level)
     # Many publications have the title "Editorial" or "Results".
-    short: IntArray = np.where(shorter < _MIN_PART_LETTERS, np.minimum(level, _PART_LEVEL), level)
+    short: IntArray = np.where(
+        shorter < _MIN_PART_LETTERS, np.minimum(level, _PART_LEVEL), level
+    )
     return short
 
 
@@ -311,7 +317,9 @@ def _journals(fields: Fields, first: IntArray, second: IntArray) -> IntArray:
     level = _equal(fields.journal, first, second)
     open_pairs = np.flatnonzero(level == 0)
     pairs = np.sort(
-        np.stack([fields.journal[first[open_pairs]], fields.journal[second[open_pairs]]], axis=1),
+        np.stack(
+            [fields.journal[first[open_pairs]], fields.journal[second[open_pairs]]], axis=1
+        ),
         axis=1,
     )
     distinct, inverse = np.unique(pairs, axis=0, return_inverse=True)

@@ -60,7 +60,9 @@ class PrismaFlow:
     @classmethod
     def of(cls, log: ReviewLog) -> PrismaFlow:
         """Count the numbers of a review as it is now."""
-        identified = Counter(Path(reference.file).name or "records" for reference in log.references)
+        identified = Counter(
+            Path(reference.file).name or "records" for reference in log.references
+        )
         statuses = Counter(log.status(record) for record in log.records)
         full_texts = None
         full_texts_open = 0
@@ -111,7 +113,8 @@ class PrismaFlow:
     def chart(self) -> FlowDiagram:
         """Draw the flow as a diagram."""
         sources = [
-            f"{name} (n = {count:,})" for name, count in _shortened(self.identified, "other files")
+            f"{name} (n = {count:,})"
+            for name, count in _shortened(self.identified, "other files")
         ]
         stages = [
             (
@@ -235,7 +238,9 @@ class FlowDiagram(Chart):
                 drawn += _arrow(middle, top + height, top + room + _BOX_GAP, across=False)
             top += room + _BOX_GAP
         told = "; ".join(line for main, side in self.stages for line in (*main, *side))
-        return drawing(self.title, _PAGE_WIDTH, int(top - _BOX_GAP + 10), drawn, description=told)
+        return drawing(
+            self.title, _PAGE_WIDTH, int(top - _BOX_GAP + 10), drawn, description=told
+        )
 
 
 def _reasons(log: ReviewLog, records: Iterable[str], stage: Stage) -> dict[str, int]:
@@ -247,8 +252,13 @@ def _reasons(log: ReviewLog, records: Iterable[str], stage: Stage) -> dict[str, 
     for record in records:
         if log.status(record, stage) == "excluded":
             resolved = log.resolutions[stage].get(record)
-            held = [*([resolved] if resolved else []), *log.decisions_on(record, stage).values()]
-            reasons[next((decision.reasons[0] for decision in held if decision.reasons), "")] += 1
+            held = [
+                *([resolved] if resolved else []),
+                *log.decisions_on(record, stage).values(),
+            ]
+            reasons[
+                next((decision.reasons[0] for decision in held if decision.reasons), "")
+            ] += 1
     return dict(reasons.most_common())
 
 
@@ -308,7 +318,9 @@ def _box(left: float, top: float, height: float, lines: Sequence[str]) -> Markup
         indent = len(line) - len(line.lstrip())
         x = left + _PADDING + 5 * indent
         y = top + _PADDING + 9 + number * _LINE_HEIGHT
-        texts.append(tag("text", line.strip(), class_="axis" if not indent else "small", x=x, y=y))
+        texts.append(
+            tag("text", line.strip(), class_="axis" if not indent else "small", x=x, y=y)
+        )
     return tag("g", frame, texts)
 
 

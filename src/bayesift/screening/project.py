@@ -93,7 +93,9 @@ class Project(ReviewLog):
         self._journal = Journal(self.folder / _LOG, writing=writing, mark=self.folder / _MARK)
         try:
             if self._journal.is_old and self._description["version"] == VERSION:
-                raise DataError("is damaged: it has no digests", file=self.folder / _LOG, line=1)
+                raise DataError(
+                    "is damaged: it has no digests", file=self.folder / _LOG, line=1
+                )
             references, groups = _records or self._read_records()
             settings = ProjectSettings.from_values(self._description["settings"])
             try:
@@ -123,7 +125,9 @@ class Project(ReviewLog):
             raise DataError(
                 "already holds a project; open it, or choose another folder", file=folder
             )
-        if (folder.exists() and not folder.is_dir()) or (folder.is_dir() and _is_foreign(folder)):
+        if (folder.exists() and not folder.is_dir()) or (
+            folder.is_dir() and _is_foreign(folder)
+        ):
             raise DataError("exists, but it is not a project; choose another name", file=folder)
         if not len(references):
             raise DataError("there are no records to screen")
@@ -250,7 +254,9 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DataError(f"cannot be written ({error.strerror or error})", file=folder) from error
+        raise DataError(
+            f"cannot be written ({error.strerror or error})", file=folder
+        ) from error
 
 
 def _write_description(folder: Path, description: Mapping[str, Any]) -> None:

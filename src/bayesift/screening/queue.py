@@ -258,7 +258,9 @@ class ReviewQueue:
     @property
     def since_find(self) -> int:
         """How many documents in a row were irrelevant, in the order of first judgements."""
-        return sum(1 for _ in takewhile(lambda row: self.labels[row] < 0, reversed(self._judged)))
+        return sum(
+            1 for _ in takewhile(lambda row: self.labels[row] < 0, reversed(self._judged))
+        )
 
     def judge(self, document: str, relevant: bool, *, grade: float = 1.0) -> None:
         """Record a judgement; a later judgement of the same document replaces it.
@@ -275,7 +277,9 @@ class ReviewQueue:
         row = self._row_of(document)
         label = 1 if relevant else -1
         self._steps.append(
-            _Step(row, int(self.labels[row]), float(self.grades[row]), self._duals, self._fitted)
+            _Step(
+                row, int(self.labels[row]), float(self.grades[row]), self._duals, self._fitted
+            )
         )
         del self._steps[:-UNDO_STEPS]
         if self.labels[row] != label:
@@ -367,7 +371,9 @@ class ReviewQueue:
             nothing is known
         """
         given = (
-            np.full(len(self), np.nan) if scores is None else np.asarray(scores, dtype=np.float64)
+            np.full(len(self), np.nan)
+            if scores is None
+            else np.asarray(scores, dtype=np.float64)
         )
         if given.shape != (len(self),):
             raise DataError(f"{given.shape} outside scores for {len(self)} documents")
@@ -487,7 +493,9 @@ class ReviewQueue:
                 first += part.n_columns
             self._farthest = Farthest(X)
         offsets = self._form_offsets[rows]
-        return self._farthest.choose(rows[offsets == offsets.max(initial=-np.inf)], self._judged, n)
+        return self._farthest.choose(
+            rows[offsets == offsets.max(initial=-np.inf)], self._judged, n
+        )
 
     def information_gain(self, rows: IntArray) -> FloatArray:
         """Return the expected information gain of judging each document, in nats."""
@@ -500,7 +508,8 @@ class ReviewQueue:
         """Choose greedily the documents of the largest gain, each given those chosen before."""
         covariance = self.model.covariance(candidates, self.labels, scores, self.grades)
         return [
-            int(candidates[index]) for index in most_informative(scores[candidates], covariance, n)
+            int(candidates[index])
+            for index in most_informative(scores[candidates], covariance, n)
         ]
 
     def _row_of(self, document: str) -> int:

@@ -155,13 +155,16 @@ class Pool:
         vectorizer = pool_vectorizer()
         counts = vectorizer.fit_transform(documents)
         words = pool_vectors(counts, rarity=1.0)
-        stems = TermVectorizer(weighting="log-tf", stemmer="porter", max_df=_MAX_DF).fit_transform(
-            documents
-        )
+        stems = TermVectorizer(
+            weighting="log-tf", stemmer="porter", max_df=_MAX_DF
+        ).fit_transform(documents)
         directions = sparse.csr_array(
             _unit_rows(leading_directions(pool_vectors(counts), _DIRECTIONS))
         )
-        stacked = [("words", words, 1.0, 0.6), ("stems", pool_vectors(stems, rarity=1.0), 0.0, 0.4)]
+        stacked = [
+            ("words", words, 1.0, 0.6),
+            ("stems", pool_vectors(stems, rarity=1.0), 0.0, 0.4),
+        ]
         stacked.append(("directions", directions, 0.0, 0.1))
         for name, fields, last in (("titles", titles, 0.3), ("keywords", keywords, 0.2)):
             if (
@@ -203,7 +206,9 @@ class Pool:
             if header["kind"] != _KIND or header["digest"] != digest:
                 return None
             shape = (len(arrays["indptr"]) - 1, int(header["columns"]))
-            X = sparse.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
+            X = sparse.csr_array(
+                (arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape
+            )
             columns = {term: column for column, term in enumerate(content.lists["terms"])}
             index = TermIndex(
                 columns, pool_vectorizer().term_counts, arrays["typical"], arrays["rarity"]
@@ -235,13 +240,16 @@ def _dense_rows(rows: FloatArray, n_documents: int) -> FloatArray:
 def _form_offsets(texts: Sequence[str], titles: Sequence[str]) -> FloatArray:
     """Return the offsets, which are negative where the text is hardly more than the title."""
     beyond = [
-        len(text.split()) - len(title.split()) for text, title in zip(texts, titles, strict=True)
+        len(text.split()) - len(title.split())
+        for text, title in zip(texts, titles, strict=True)
     ]
     return np.where(np.array(beyond) < _MIN_ABSTRACT_WORDS, _TITLE_ONLY_OFFSET, 0.0)
 
 
 def _unit_rows(rows: FloatArray) -> FloatArray:
-    scaled: FloatArray = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _MIN_LENGTH)
+    scaled: FloatArray = rows / np.maximum(
+        np.linalg.norm(rows, axis=1, keepdims=True), _MIN_LENGTH
+    )
     return scaled
 
 
@@ -365,7 +373,8 @@ class RelevanceModel:
         """Return the vectors of some documents in their present weights."""
         rows = self._unweighted[documents]
         return sparse.csr_array(
-            (rows.data * self._factors[rows.indices], rows.indices, rows.indptr), shape=rows.shape
+            (rows.data * self._factors[rows.indices], rows.indices, rows.indptr),
+            shape=rows.shape,
         )
 
     def fit(
@@ -416,7 +425,11 @@ class RelevanceModel:
         return weights
 
     def covariance(
-        self, rows: IntArray, labels: IntArray, scores: FloatArray, grades: FloatArray | None = None
+        self,
+        rows: IntArray,
+        labels: IntArray,
+        scores: FloatArray,
+        grades: FloatArray | None = None,
     ) -> FloatArray:
         """Return the covariance of the scores of some documents, normal about the mode."""
         judged = np.flatnonzero(labels)

@@ -68,7 +68,11 @@ class Progress:
 
     def stopping_line(self) -> str:
         """Say in a sentence what is known of the records that are left."""
-        return "all records are decided" if self.n_decided == self.n_records else str(self.estimate)
+        return (
+            "all records are decided"
+            if self.n_decided == self.n_records
+            else str(self.estimate)
+        )
 
 
 @dataclass(frozen=True)
@@ -108,9 +112,13 @@ class PoolTexts:
     def vectors(self) -> Pool:
         """Make the vectors of the texts, with parts for titles, keywords and word vectors."""
         dense = (
-            TextEmbedder(self.word_vectors).fit_transform(self.texts) if self.word_vectors else None
+            TextEmbedder(self.word_vectors).fit_transform(self.texts)
+            if self.word_vectors
+            else None
         )
-        return Pool.of_texts(self.texts, titles=self.titles, keywords=self.keywords, dense=dense)
+        return Pool.of_texts(
+            self.texts, titles=self.titles, keywords=self.keywords, dense=dense
+        )
 
 
 class RankedRecords:
@@ -291,9 +299,13 @@ class RankedRecords:
         ranks = np.empty(len(order), dtype=np.int64)
         ranks[order] = np.arange(1, len(order) + 1)
         chances = expit(np.polyval(self._calibration(), scores))
-        return {record: (int(ranks[row]), float(chances[row])) for record, row in self._row.items()}
+        return {
+            record: (int(ranks[row]), float(chances[row])) for record, row in self._row.items()
+        }
 
-    def references(self, *, only: Collection[str] = (), sources: bool = False) -> list[Reference]:
+    def references(
+        self, *, only: Collection[str] = (), sources: bool = False
+    ) -> list[Reference]:
         """Return the records with decisions, reasons, ranks and probabilities, for a file.
 
         Parameters
@@ -324,16 +336,18 @@ class RankedRecords:
                 "annotations": described.annotations,
             }
             written += (
-                [replace(source, **added) for source in record.sources] if sources else [described]
+                [replace(source, **added) for source in record.sources]
+                if sources
+                else [described]
             )
         return written
 
     def place_in_pool(self, record: str) -> tuple[int, float]:
         """Return the rank among all records, and the probability of relevance."""
         scores = self.queue.scores[: len(self.ids)]
-        return 1 + int(np.count_nonzero(scores > scores[self.row_of(record)])), self.probability(
-            record
-        )
+        return 1 + int(
+            np.count_nonzero(scores > scores[self.row_of(record)])
+        ), self.probability(record)
 
     def probability(self, record: str) -> float:
         """Return how probable it is that a record is relevant, by the decisions so far."""

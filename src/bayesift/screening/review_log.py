@@ -65,7 +65,13 @@ class Event:
     @property
     def values(self) -> dict[str, Any]:
         """All parts in one dictionary, as JSON holds them."""
-        return {"type": self.type, "at": self.at, "by": self.by, "record": self.record, **self.data}
+        return {
+            "type": self.type,
+            "at": self.at,
+            "by": self.by,
+            "record": self.record,
+            **self.data,
+        }
 
     def to_line(self, number: int) -> str:
         """Write the event as a line of JSON."""
@@ -220,7 +226,10 @@ class ReviewLog:
         self.begun_with = self.settings = settings or ProjectSettings()
         self.events: list[Event] = []
         self.records: dict[str, Record] = {}
-        self.resolutions: dict[Stage, dict[str, ReviewerDecision]] = {ABSTRACT: {}, FULL_TEXT: {}}
+        self.resolutions: dict[Stage, dict[str, ReviewerDecision]] = {
+            ABSTRACT: {},
+            FULL_TEXT: {},
+        }
         self.notes: dict[str, list[ReviewNote]] = {}
         self.tags: dict[str, tuple[str, ...]] = {}
         self.full_text_places: dict[str, str] = {}
@@ -356,7 +365,9 @@ class ReviewLog:
                 if not others or not all(
                     other in self.records and other != event.record for other in others
                 ):
-                    raise DataError("records can be joined with other records of this project only")
+                    raise DataError(
+                        "records can be joined with other records of this project only"
+                    )
             case "split":
                 if len(self.records[event.record].sources) < 2:
                     raise DataError(f"record {event.record} has one source only")
@@ -372,10 +383,14 @@ class ReviewLog:
                 self._held[_stage(event)].setdefault(event.record, {}).setdefault(
                     event.by, []
                 ).append(_given(event))
-                self._done.setdefault(event.by, []).append(("decide", _stage(event), event.record))
+                self._done.setdefault(event.by, []).append(
+                    ("decide", _stage(event), event.record)
+                )
             case "resolve":
                 self.resolutions[_stage(event)][event.record] = _given(event)
-                self._done.setdefault(event.by, []).append(("resolve", _stage(event), event.record))
+                self._done.setdefault(event.by, []).append(
+                    ("resolve", _stage(event), event.record)
+                )
             case "undo":
                 self._take_back(event)
             case "note":
@@ -436,7 +451,8 @@ class ReviewLog:
                 self.resolutions[stage].setdefault(record, self.resolutions[stage].pop(other))
         for by, done in self._done.items():
             self._done[by] = [
-                (kind, stage, record if about == other else about) for kind, stage, about in done
+                (kind, stage, record if about == other else about)
+                for kind, stage, about in done
             ]
         if other in self.notes:
             self.notes.setdefault(record, []).extend(self.notes.pop(other))
@@ -473,13 +489,19 @@ def with_decisions(record: Record, log: ReviewLog, annotations: Mapping[str, str
     written = tuple((name, value) for name, value in added.items() if value)
     kept = tuple(pair for pair in record.reference.annotations if pair[0] not in dict(written))
     labels = tuple(dict.fromkeys((*record.reference.labels, *log.tags.get(record.id, ()))))
-    return replace(record.reference, decisions=given, labels=labels, annotations=(*kept, *written))
+    return replace(
+        record.reference, decisions=given, labels=labels, annotations=(*kept, *written)
+    )
 
 
 def prior_values(references: Iterable[Reference]) -> list[dict[str, Any]]:
     """List the labelled records of an older review as an event "prior" keeps them."""
     return [
-        {"title": reference.title, "abstract": reference.abstract, "included": reference.included}
+        {
+            "title": reference.title,
+            "abstract": reference.abstract,
+            "included": reference.included,
+        }
         for reference in references
         if reference.included is not None
     ]

@@ -108,7 +108,9 @@ class ReviewCurve:
 
     def recall_after(self, n_read: int) -> float:
         """Compute the share of the relevant documents among the first so many."""
-        return float(np.searchsorted(self.positions, n_read, side="right") / len(self.positions))
+        return float(
+            np.searchsorted(self.positions, n_read, side="right") / len(self.positions)
+        )
 
 
 def recall_curves(curves: Mapping[str, ReviewCurve]) -> Figure:
@@ -217,7 +219,9 @@ def chao_rule(pool: Pool, relevant: Any, curve: ReviewCurve, *, start: Sequence[
     start : the rows known before the review begins, also to the rankers
     """
     ends = np.cumsum([part.n_columns for part in pool.parts])
-    columns = [slice(end - part.n_columns, end) for end, part in zip(ends, pool.parts, strict=True)]
+    columns = [
+        slice(end - part.n_columns, end) for end, part in zip(ends, pool.parts, strict=True)
+    ]
     orders = [simulate_review(pool.X[:, some], relevant, start=start).order for some in columns]
     ranks = np.full(len(relevant), -1)
     ranks[_completed(curve.order, start, len(relevant))] = np.arange(curve.n_documents)

@@ -231,7 +231,8 @@ class _Monitor:
                 headers = MutableHeaders(scope=message)
                 headers.update(_HEADERS)
                 headers.setdefault(
-                    "Cache-Control", "no-store" if scope["path"].startswith("/api") else "no-cache"
+                    "Cache-Control",
+                    "no-store" if scope["path"].startswith("/api") else "no-cache",
                 )
             await send(message)
 

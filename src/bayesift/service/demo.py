@@ -29,7 +29,9 @@ def fill(service: Service) -> None:
     if service.live.seq:
         return
     corpus = sorted(load_pydocs(), key=lambda document: digest(document.id))[::_EVERY]
-    shown = [replace(document, title=document.id) for document in corpus if document.text.strip()]
+    shown = [
+        replace(document, title=document.id) for document in corpus if document.text.strip()
+    ]
     truth = {document.id: document.categories[0] for document in corpus}
     for name, query in _FILTERS.items():
         definition = {

@@ -15,7 +15,10 @@ from bayesift.service.errors import TooLargeError
 
 BYTES: dict[str, Any] = {"type": "string", "format": "binary"}
 FILE_BODY = {
-    "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": BYTES}}}
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": BYTES}},
+    }
 }
 _MAX_UNPACKED_BYTES = 400 * 1024 * 1024
 # Spreadsheets skip white space and take full-width signs for plain ones.

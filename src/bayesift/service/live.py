@@ -103,7 +103,9 @@ class UnitOfWork:
         seq = self.next_seq
         batch = self.rows[0].batch if self.rows else seq
         subject = (filter_name, review, document)
-        self.rows.append(EventRow(seq, batch, self.at, self.user, kind, *subject, payload or {}))
+        self.rows.append(
+            EventRow(seq, batch, self.at, self.user, kind, *subject, payload or {})
+        )
         return seq
 
     def record_events(
@@ -179,7 +181,9 @@ class LiveState:
         """Build the engine from the newest snapshot and the log."""
         with self.lock, self._store.reading() as read:
             self.checkpoints = Checkpoints()
-            self.engine, self.saved_seq = self._snapshots.load(read.last_seq(), self.checkpoints)
+            self.engine, self.saved_seq = self._snapshots.load(
+                read.last_seq(), self.checkpoints
+            )
             self.seq = self.pending_seq = replay(
                 self.engine, read, self.checkpoints, self.saved_seq
             )
@@ -255,7 +259,10 @@ class Writer:
         self._max_waiting = max_waiting
         self._snapshot_every = snapshot_every
         self._committed = committed
-        self._queues: dict[QueueName, deque[_Waiting]] = {"people": deque(), "documents": deque()}
+        self._queues: dict[QueueName, deque[_Waiting]] = {
+            "people": deque(),
+            "documents": deque(),
+        }
         self._change = threading.Condition()
         self._closing = self.failed = False
         self._saving: threading.Thread | None = None
@@ -368,7 +375,9 @@ class Writer:
         try:
             snapshot = self._live.snapshot()
         except Exception:
-            _LOG.exception("a snapshot could not be taken; the next start reads more of the log")
+            _LOG.exception(
+                "a snapshot could not be taken; the next start reads more of the log"
+            )
             self._live.saved_seq = self._live.seq  # try again when as many events have come
             return
         self._live.saved_seq = snapshot.seq

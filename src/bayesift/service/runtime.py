@@ -115,7 +115,9 @@ class Metrics:
         )
         self.events = gauge("bayesift_events", "Events in the log.")
         self.filters = gauge("bayesift_filters", "Filters.")
-        self.waiting = gauge("bayesift_waiting", "Operations that wait for the writer.", ["queue"])
+        self.waiting = gauge(
+            "bayesift_waiting", "Operations that wait for the writer.", ["queue"]
+        )
         self.streams = gauge("bayesift_open_streams", "Open event streams.")
 
     def page(self) -> bytes:
@@ -218,7 +220,9 @@ class Service:
         self.leases = Leases(settings.lease_seconds)
         self.requests = RateLimit(settings.requests_per_second, settings.burst)
         self.logins = RateLimit(settings.logins_per_minute / 60, settings.logins_per_minute)
-        self.wrong_tokens = RateLimit(settings.logins_per_minute / 60, settings.logins_per_minute)
+        self.wrong_tokens = RateLimit(
+            settings.logins_per_minute / 60, settings.logins_per_minute
+        )
         self.closing = False
         self.open_streams: Counter[str] = Counter()
         self._slow = ThreadPoolExecutor(_SLOW_THREADS, thread_name_prefix="bayesift-slow")
@@ -294,7 +298,9 @@ class Service:
         if self.writer.failed:
             raise UnavailableError("the writer has failed; the service must be started again")
         if not self.live.valid:
-            raise UnavailableError("the filters are not what the log says; they are being rebuilt")
+            raise UnavailableError(
+                "the filters are not what the log says; they are being rebuilt"
+            )
         reading = asyncio.get_running_loop().run_in_executor(self._checking, self._last_seq)
         try:
             return await asyncio.wait_for(asyncio.shield(reading), _CHECK_SECONDS)
@@ -305,9 +311,13 @@ class Service:
         with self.store.reading() as read:
             return read.last_seq()
 
-    async def do(self, person: Person, operation: Operation, *, queue: QueueName = "people") -> Any:
+    async def do(
+        self, person: Person, operation: Operation, *, queue: QueueName = "people"
+    ) -> Any:
         """Run an operation of a person; return when its effect is on disk."""
-        return await asyncio.wrap_future(self.writer.submit(person.name, operation, queue=queue))
+        return await asyncio.wrap_future(
+            self.writer.submit(person.name, operation, queue=queue)
+        )
 
     @contextmanager
     def stored_filter(self, name: str) -> Iterator[tuple[Reading, FilterRow]]:
@@ -352,7 +362,9 @@ class Service:
         except NotFoundError:
             pass  # deleted meanwhile
         except Exception:
-            _LOG.exception("a review could not be ranked; this is tried again when it is needed")
+            _LOG.exception(
+                "a review could not be ranked; this is tried again when it is needed"
+            )
 
     def _write_mirrors(self) -> None:
         for review, project in self._mirrored.items():

@@ -44,7 +44,9 @@ Name = Annotated[
 DocumentId = Annotated[
     str, StringConstraints(min_length=1, max_length=200), AfterValidator(printable)
 ]
-Word = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(printable)]
+Word = Annotated[
+    str, StringConstraints(min_length=1, max_length=100), AfterValidator(printable)
+]
 Text = Annotated[str, AfterValidator(_storable)]
 Strength = Annotated[float, Field(ge=-10, le=10, allow_inf_nan=False)]
 FileName = Annotated[str, Query(min_length=1, max_length=200, pattern=r"^[^/\\\x00-\x1f]+$")]

@@ -28,7 +28,10 @@ _BLOCK = pa.schema(
     [
         ("documents", pa.int32()),
         ("entries", pa.int64()),
-        *((name, pa.binary()) for name in ("row_ends", "terms", "weights", "label_ends", "labels")),
+        *(
+            (name, pa.binary())
+            for name in ("row_ends", "terms", "weights", "label_ends", "labels")
+        ),
     ]
 )
 
@@ -47,7 +50,8 @@ class RowBlock:
         parts = (rows.indptr, rows.indices, rows.data, labels.indptr, labels.indices)
         kinds = (np.int64, np.int32, np.float64, np.int32, np.int32)
         bytes_of = [
-            np.asarray(part, dtype=kind).tobytes() for part, kind in zip(parts, kinds, strict=True)
+            np.asarray(part, dtype=kind).tobytes()
+            for part, kind in zip(parts, kinds, strict=True)
         ]
         values = [rows.shape[0], rows.nnz, *bytes_of]
         arrays = [
@@ -60,7 +64,11 @@ class RowBlock:
         """Return the block of a row of a batch."""
         ends, terms, weights = (
             np.frombuffer(row[name], dtype=kind)
-            for name, kind in (("row_ends", np.int64), ("terms", np.int32), ("weights", np.float64))
+            for name, kind in (
+                ("row_ends", np.int64),
+                ("terms", np.int32),
+                ("weights", np.float64),
+            )
         )
         label_ends, labels = (
             np.frombuffer(row[name], dtype=np.int32) for name in ("label_ends", "labels")
@@ -70,7 +78,8 @@ class RowBlock:
             # Kernels are compiled for int32 offsets into a matrix that small.
             sparse.csr_array((weights, terms, ends.astype(np.int32)), shape=(n, n_terms)),
             sparse.csr_array(
-                (np.ones(len(labels), dtype=np.int8), labels, label_ends), shape=(n, n_categories)
+                (np.ones(len(labels), dtype=np.int8), labels, label_ends),
+                shape=(n, n_categories),
             ),
         )
 
@@ -118,7 +127,9 @@ class LossSums(NamedTuple):
     def to_batch(self, part: int) -> pa.RecordBatch:
         """One row of a batch; Hessians, which only guide steps, in single precision."""
         kinds = (np.float64, np.float64, np.float32)
-        parts = [np.asarray(x, dtype=kind).tobytes() for x, kind in zip(self, kinds, strict=True)]
+        parts = [
+            np.asarray(x, dtype=kind).tobytes() for x, kind in zip(self, kinds, strict=True)
+        ]
         arrays = [pa.array([part], pa.int32()), *(pa.array([x], pa.binary()) for x in parts)]
         return pa.RecordBatch.from_arrays(arrays, ["part", *LossSums._fields])
 
@@ -181,7 +192,13 @@ class LossEvaluator:
         n = block.rows.shape[0]
         signs = np.where(block.labels[:, self.models].toarray(), 1.0, -1.0)
         scores = np.empty((n, len(self.models)))
-        times(rows.indptr, rows.indices, rows.data, np.ascontiguousarray(self.weights[:-1]), scores)
+        times(
+            rows.indptr,
+            rows.indices,
+            rows.data,
+            np.ascontiguousarray(self.weights[:-1]),
+            scores,
+        )
         scores += self.weights[-1]
         margins = signs * scores
         logarithms, derivatives, curvatures = log_likelihoods(self.link, margins)
@@ -192,7 +209,9 @@ class LossEvaluator:
         elif self.sets is not None:
             cautious = [held.cautious for held in self.sets]
             curvatures = np.where(
-                cautious, secant_curvatures(self.link, margins, derivatives, curvatures), curvatures
+                cautious,
+                secant_curvatures(self.link, margins, derivatives, curvatures),
+                curvatures,
             )
             packed = [
                 packed_gram(rows, held.terms, curvatures[:, c].copy())

@@ -163,7 +163,9 @@ class DocumentColumns:
         readable = read_texts(batch.column(self.text))
         if self.label is None:
             return readable.texts, None, readable.errors
-        labels = read_labels(batch.column(self.label).take(pa.array(readable.rows)), self.separator)
+        labels = read_labels(
+            batch.column(self.label).take(pa.array(readable.rows)), self.separator
+        )
         return readable.texts, labels, readable.errors
 
 
@@ -185,7 +187,9 @@ class Survey:
             if len(texts):
                 counter.partial_fit(texts)
             if labels is not None:
-                totals[1] += int(np.count_nonzero(np.asarray(pc.list_value_length(labels)) != 1))
+                totals[1] += int(
+                    np.count_nonzero(np.asarray(pc.list_value_length(labels)) != 1)
+                )
                 categories = pa.concat_arrays([categories, labels.flatten()])
             if hasattr(counter, "vocabulary_") and len(counter.vocabulary_) > _MOST_TERMS:
                 yield from _in_batches(_term_rows(counter))
@@ -193,7 +197,9 @@ class Survey:
             if len(categories) > _MOST_TERMS:
                 yield from _in_batches(_category_rows(categories))
                 categories = categories[:0]
-        yield from _in_batches(_term_rows(counter), _category_rows(categories), _total_rows(totals))
+        yield from _in_batches(
+            _term_rows(counter), _category_rows(categories), _total_rows(totals)
+        )
 
     def _counter(self) -> TermVectorizer:
         """Count all terms; some may be left out when all documents are counted."""
@@ -215,7 +221,9 @@ def _term_rows(counter: TermVectorizer) -> pa.Table:
     if not hasattr(counter, "vocabulary_"):
         return _survey_rows(TERM, pa.array([], pa.large_string()), np.zeros(0), np.zeros(0))
     names = counter.vocabulary_.words.to_arrow()
-    return _survey_rows(TERM, names, counter.document_frequencies_, counter.collection_frequencies_)
+    return _survey_rows(
+        TERM, names, counter.document_frequencies_, counter.collection_frequencies_
+    )
 
 
 def _category_rows(names: pa.LargeStringArray) -> pa.Table:
@@ -229,7 +237,9 @@ def _total_rows(totals: IntArray) -> pa.Table:
 
 
 def _survey_rows(kind: str, names: pa.Array, documents: Array, occurrences: Array) -> pa.Table:
-    numbers = [pa.array(np.asarray(column, dtype=np.int64)) for column in (documents, occurrences)]
+    numbers = [
+        pa.array(np.asarray(column, dtype=np.int64)) for column in (documents, occurrences)
+    ]
     kinds = pa.repeat(pa.scalar(kind), len(names))
     return pa.table(
         [kinds, names.cast(pa.string()), *numbers], ["kind", "name", "documents", "occurrences"]
@@ -292,7 +302,9 @@ def _pair_rows(counted: CategoryCounts, squares: FloatArray) -> pa.Table:
     ]
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     kinds = (np.int32, np.int32, np.float64, np.float64, np.float64)
-    arrays = [pa.array(column.astype(kind)) for column, kind in zip(columns, kinds, strict=True)]
+    arrays = [
+        pa.array(column.astype(kind)) for column, kind in zip(columns, kinds, strict=True)
+    ]
     return pa.table(arrays, ["category", "term", "documents", "weight", "squares"])
 
 

@@ -158,8 +158,12 @@ def gap_bounds(
     )
     size = np.sum(np.where(straight, rows[L1] * distance, 0.0), axis=0)
     gained = np.sum(np.where(straight, slope[:-1] * (weights[:-1] - rows[MODE]), 0.0), axis=0)
-    linear = np.minimum(worst * (size + objectives), np.maximum(gained, 0.0) + worst * objectives)
-    bounds: FloatArray = (quadratic + linear + np.abs(slope[-1])) / np.maximum(objectives, 1e-300)
+    linear = np.minimum(
+        worst * (size + objectives), np.maximum(gained, 0.0) + worst * objectives
+    )
+    bounds: FloatArray = (quadratic + linear + np.abs(slope[-1])) / np.maximum(
+        objectives, 1e-300
+    )
     return bounds
 
 

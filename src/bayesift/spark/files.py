@@ -87,7 +87,9 @@ def score_files(
         raise DataError("the model was trained on vectors, not on texts")
     kept = _kept_columns(system, files, text_col, id_col)
     tasks = list(
-        enumerate(_tasks(system, files, spark.sparkContext.defaultParallelism * _TASKS_PER_CORE))
+        enumerate(
+            _tasks(system, files, spark.sparkContext.defaultParallelism * _TASKS_PER_CORE)
+        )
     )
     new.create_dir(folder, recursive=True)
     work = _Work(
@@ -121,7 +123,10 @@ class _Work:
         begun = f"{folder}/.{name}-{uuid.uuid4().hex}"
         n_rows = n_errors = 0
         writer: parquet.ParquetWriter | None = None
-        with system.open_input_file(part.file) as stream, new.open_output_stream(begun) as output:
+        with (
+            system.open_input_file(part.file) as stream,
+            new.open_output_stream(begun) as output,
+        ):
             wanted = [*self.scorer.kept, self.scorer.text]
             batches = parquet.ParquetFile(stream).iter_batches(
                 _BATCH, row_groups=list(part.groups), columns=wanted
@@ -188,13 +193,21 @@ def _kept_columns(
         pa.types.is_large_binary,
     )
     if not any(check(kind) for check in known):
-        raise DataError(f"column {text_col!r} for the text is of type {kind}, not string or binary")
-    kept = tuple(name for name in schema.names if name != text_col) if id_col is None else (id_col,)
+        raise DataError(
+            f"column {text_col!r} for the text is of type {kind}, not string or binary"
+        )
+    kept = (
+        tuple(name for name in schema.names if name != text_col)
+        if id_col is None
+        else (id_col,)
+    )
     check_new(kept, ("categories", "probabilities", "scores", "terms", ERRORS))
     for file in files[1:]:
         missing = {text_col, *kept} - set(_schema_of(system, file).names)
         if missing:
-            raise DataError(f"no column {sorted(missing)[0]!r}, which other files have", file=file)
+            raise DataError(
+                f"no column {sorted(missing)[0]!r}, which other files have", file=file
+            )
     return kept
 
 
@@ -209,7 +222,9 @@ def _tasks(system: fs.FileSystem, files: list[str], n_tasks: int) -> Iterator[Ro
     for file in files:
         with system.open_input_file(file) as stream:
             metadata = parquet.read_metadata(stream)
-            sizes[file] = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
+            sizes[file] = [
+                metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)
+            ]
     enough = max(1, sum(map(sum, sizes.values())) // max(1, n_tasks))
     for file, rows in sizes.items():
         begin = 0

@@ -58,7 +58,9 @@ def fixed_rule(
     if isinstance(named, str) and named not in THRESHOLD_RULES:
         raise DataError(f"no rule {named!r}; there are: auto, {', '.join(THRESHOLD_RULES)}")
     rule: ThresholdRule = threshold_rule(named) if isinstance(named, str) else clone(named)
-    if not isinstance(rule, Bayes | Sign) and not (isinstance(rule, Utility) and rule.calibrated):
+    if not isinstance(rule, Bayes | Sign) and not (
+        isinstance(rule, Utility) and rule.calibrated
+    ):
         kind = type(rule).__name__
         raise DataError(
             f"{kind} learns from the scores of documents; on Spark use bayes, sign or utility"
@@ -195,8 +197,12 @@ def fit_one_vs_rest(
     chosen = None
     if selection is not None and counts is not None:
         chosen, counts = _select(selection, counts, form)
-    n_terms = len(surveyed.vectorizer.vocabulary_) if counts is None else len(counts.term_documents)
-    with RowBlocks(_blocks(df, columns, surveyed, chosen), n_terms, len(form.categories)) as blocks:
+    n_terms = (
+        len(surveyed.vectorizer.vocabulary_) if counts is None else len(counts.term_documents)
+    )
+    with RowBlocks(
+        _blocks(df, columns, surveyed, chosen), n_terms, len(form.categories)
+    ) as blocks:
         if strategy == "auto":
             if blocks.sizes()[1] * _BYTES_OF_ENTRY <= MATRIX_BYTES:
                 strategy = "categories"
@@ -239,7 +245,9 @@ def _by_categories(
     y = labels if form.multilabel else names[labels.indices]
     distributed: Any = clone(learner).set_params(n_jobs=SparkWorkers(blocks.df.sparkSession))
     estimator = ThresholdedClassifier(distributed, rule=threshold, cv=threshold_cv)
-    options = fit_options(distributed, chosen, Design.of_words(X), None, multilabel=form.multilabel)
+    options = fit_options(
+        distributed, chosen, Design.of_words(X), None, multilabel=form.multilabel
+    )
     estimator.fit(X, y, **options)
     estimator.estimator_.set_params(n_jobs=None)
     estimator.set_params(estimator=clone(learner))
@@ -270,7 +278,9 @@ def _learner(model: Any, kind: type[Learner], what: str) -> Learner:
     made = make_learner(model) if isinstance(model, str) and model in LEARNERS else model
     if not isinstance(made, kind):
         names = [name for name, learner in LEARNERS.items() if isinstance(learner.make(), kind)]
-        raise DataError(f"{model!r:.60} is not a {what} of bayesift; there are: {', '.join(names)}")
+        raise DataError(
+            f"{model!r:.60} is not a {what} of bayesift; there are: {', '.join(names)}"
+        )
     return made
 
 

@@ -119,7 +119,9 @@ class _SetNewton:
         self.cautious[columns] = -gains > _CAUTIOUS_SHARE * self.objectives[columns]
         self._search(
             columns,
-            lambda indices, lengths: select(start, indices) + lengths * select(direction, indices),
+            lambda indices, lengths: (
+                select(start, indices) + lengths * select(direction, indices)
+            ),
             lambda indices, _, lengths: lengths * gains[indices],
             self._evaluate,
         )
@@ -193,7 +195,11 @@ class _SetNewton:
         converged = self.gaps() <= self.rule.tolerance
         return [
             Solution(
-                weights[:-1].copy(), float(weights[-1]), np.array(trace), len(trace) - 1, bool(met)
+                weights[:-1].copy(),
+                float(weights[-1]),
+                np.array(trace),
+                len(trace) - 1,
+                bool(met),
             )
             for weights, trace, met in zip(self.weights.T, self.traces, converged, strict=True)
         ]
@@ -220,7 +226,9 @@ class _SetNewton:
             )
         else:
             neg_bias_gradient = 0.0
-        neg_gradient = -gradient[chosen] - (sums * (neg_bias_gradient / total) if tilted else 0.0)
+        neg_gradient = -gradient[chosen] - (
+            sums * (neg_bias_gradient / total) if tilted else 0.0
+        )
         step = np.empty(len(chosen))
         goal = _INNER_SHARE * float(np.max(np.abs(subgradient)))
         minimise_model(
@@ -254,7 +262,9 @@ class _SetNewton:
         for index, c in enumerate(columns):
             off = np.flatnonzero(moved[:, index])
             priority[off, index] = 0.0
-            priority[self.sets[c], index] = 0.0  # these were in the set and stayed at their modes
+            priority[self.sets[c], index] = (
+                0.0  # these were in the set and stayed at their modes
+            )
             steep = np.flatnonzero(priority[:, index])
             wanted = max(_FIRST_SET_TERMS, len(off))
             if len(steep) > wanted:
@@ -265,7 +275,9 @@ class _SetNewton:
 
     def _evaluate(self, weights: FloatArray, models: Array) -> LossGradient:
         sets = [WeightedSet(self.sets[c], bool(self.cautious[c])) for c in models]
-        losses, gradients, hessians = self.oracle.loss_and_hessians(weights, models.tolist(), sets)
+        losses, gradients, hessians = self.oracle.loss_and_hessians(
+            weights, models.tolist(), sets
+        )
         self._count()
         for c, hessian in zip(models, hessians, strict=True):
             self.hessians[c] = hessian
@@ -280,7 +292,9 @@ def packed_gram(rows: SparseRows, terms: IntArray, curvatures: FloatArray) -> Ar
     columns = indices[rows.indices]
     held = columns < size
     starts = np.concatenate([[0], np.cumsum(held)])[rows.indptr]
-    some = sparse.csr_array((rows.data[held], columns[held], starts), shape=(rows.shape[0], size))
+    some = sparse.csr_array(
+        (rows.data[held], columns[held], starts), shape=(rows.shape[0], size)
+    )
     some.sort_indices()
     matrix = np.zeros(size * size)
     sums = np.zeros(size)

@@ -71,7 +71,9 @@ class RowBlocks:
 
         self.n_terms = n_terms
         self.n_categories = n_categories
-        self.df = df.withColumn(_PART, F.spark_partition_id()).persist(StorageLevel.MEMORY_AND_DISK)
+        self.df = df.withColumn(_PART, F.spark_partition_id()).persist(
+            StorageLevel.MEMORY_AND_DISK
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -113,7 +115,8 @@ def blocks_of(
     """Vectors and labels of this process as a DataFrame of blocks, one per partition."""
     edges = pairwise(np.linspace(0, X.shape[0], n_blocks + 1).astype(int))
     rows = [
-        tuple(RowBlock(X[a:b], labels[a:b]).to_batch().to_pylist()[0].values()) for a, b in edges
+        tuple(RowBlock(X[a:b], labels[a:b]).to_batch().to_pylist()[0].values())
+        for a, b in edges
     ]
     return spark.createDataFrame(spark.sparkContext.parallelize(rows, n_blocks), BLOCK_SCHEMA)
 
@@ -149,9 +152,13 @@ def fit_row_blocks(
         settings = DescentLimits(
             _DEFAULT_TOLERANCE if tolerance is None else tolerance, learner.max_iter, report
         )
-        oracle = _BlockOracle(blocks, n_parts, link_of(learner.link), some, learner.intercept_row())
+        oracle = _BlockOracle(
+            blocks, n_parts, link_of(learner.link), some, learner.intercept_row()
+        )
         penalty = _penalty(learner, totals, some)
-        found, left = method.minimise(oracle, _start(oracle, totals, penalty), penalty, settings)
+        found, left = method.minimise(
+            oracle, _start(oracle, totals, penalty), penalty, settings
+        )
         solutions += found
         gaps.append(left)
     return solutions, np.concatenate(gaps)
@@ -161,7 +168,9 @@ def fit_row_blocks(
 class _Method:
     """A solver, and how many weights of all models it may hold at a time."""
 
-    minimise: Callable[[LossOracle, Array, Penalty, DescentLimits], tuple[list[Solution], Array]]
+    minimise: Callable[
+        [LossOracle, Array, Penalty, DescentLimits], tuple[list[Solution], Array]
+    ]
     weights: int
 
 
@@ -234,7 +243,9 @@ class _BlockOracle:
 
     def _chunks(self, sizes: Array) -> list[tuple[int, int]]:
         """First and last model of each evaluation, for sums of these sizes."""
-        room = _AT_ONCE / (self.n_parts if self.n_parts <= _DIRECT_PARTS else isqrt(self.n_parts))
+        room = _AT_ONCE / (
+            self.n_parts if self.n_parts <= _DIRECT_PARTS else isqrt(self.n_parts)
+        )
         edges = [0]
         held = 0.0
         for model, size in enumerate(sizes):

@@ -86,7 +86,9 @@ class Scorer:
         columns[CATEGORIES] = readable.spread(answers.assigned())
         columns[name] = readable.spread(answers.ranked(field))
         if self.terms:
-            terms = deciding_terms(classifier, readable.texts, answers.decisions, top=self.terms)
+            terms = deciding_terms(
+                classifier, readable.texts, answers.decisions, top=self.terms
+            )
             columns[TERMS] = readable.spread(terms)
         columns[ERRORS] = readable.errors
         return pa.RecordBatch.from_pydict(columns)
@@ -94,7 +96,9 @@ class Scorer:
 
 def score_names(classifier: TextClassifier) -> tuple[str, str]:
     """Return the name of the column of scores, and of the field in it."""
-    return (PROBABILITIES, "probability") if classifier.has_probabilities_ else (SCORES, "score")
+    return (
+        (PROBABILITIES, "probability") if classifier.has_probabilities_ else (SCORES, "score")
+    )
 
 
 def score(
@@ -145,9 +149,14 @@ def score(
     return map_batches(df.select(*kept, text_col), scorer, schema)
 
 
-def _schema(df: DataFrame, kept: tuple[str, ...], classifier: TextClassifier, terms: int) -> str:
+def _schema(
+    df: DataFrame, kept: tuple[str, ...], classifier: TextClassifier, terms: int
+) -> str:
     name, field = score_names(classifier)
-    new = {CATEGORIES: "array<string>", name: f"array<struct<category: string, {field}: double>>"}
+    new = {
+        CATEGORIES: "array<string>",
+        name: f"array<struct<category: string, {field}: double>>",
+    }
     if terms:
         new[TERMS] = "array<struct<category: string, term: string, contribution: double>>"
     new[ERRORS] = "string"
@@ -222,7 +231,9 @@ class Measurer:
             losses = 0.0 * scores
         squares = (scores - truth) ** 2 if classifier.has_probabilities_ else 0.0 * scores
         columns = (truth & decisions, decisions, truth, losses, squares)
-        by_category = np.stack([np.sum(column, axis=0) for column in columns], axis=1).astype(float)
+        by_category = np.stack([np.sum(column, axis=0) for column in columns], axis=1).astype(
+            float
+        )
         right = np.count_nonzero((truth == decisions).all(axis=1))
         unlike_one = np.count_nonzero(truth.sum(axis=1) != 1)
         everything = [

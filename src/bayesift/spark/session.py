@@ -44,7 +44,10 @@ def running_session() -> SparkSession | None:
 
 
 def spark_session(
-    master: str = "local[*]", *, progress: bool = False, settings: Mapping[str, str] | None = None
+    master: str = "local[*]",
+    *,
+    progress: bool = False,
+    settings: Mapping[str, str] | None = None,
 ) -> SparkSession:
     """Return a session on this master: the one that is running, or a new one.
 
@@ -121,7 +124,9 @@ def check_column(df: DataFrame, name: str, kinds: tuple[str, ...], what: str) ->
         )
     kind: str = df.schema[name].dataType.simpleString()
     if kinds and kind not in kinds:
-        raise DataError(f"column {name!r} for {what} is of type {kind}, not {' or '.join(kinds)}")
+        raise DataError(
+            f"column {name!r} for {what} is of type {kind}, not {' or '.join(kinds)}"
+        )
     return kind
 
 

@@ -58,7 +58,9 @@ def share(spark: SparkSession, content: ModelContent) -> str:
     Returns its name, made of the content.
     """
     with ExitStack() as unserved:
-        folder = Path(unserved.enter_context(tempfile.TemporaryDirectory(prefix="bayesift-model-")))
+        folder = Path(
+            unserved.enter_context(tempfile.TemporaryDirectory(prefix="bayesift-model-"))
+        )
         save_model(content, folder / "model.zip", compressed=False)
         name = f"bayesift-{_digest(folder / 'model.zip')}.zip"
         if not any(known.endswith(name) for known in spark.sparkContext.listFiles):
@@ -95,7 +97,9 @@ def unpacked(archive: Path) -> Path:
     return folder
 
 
-def shared_model(spark: SparkSession, classifier: TextClassifier) -> Callable[[], TextClassifier]:
+def shared_model(
+    spark: SparkSession, classifier: TextClassifier
+) -> Callable[[], TextClassifier]:
     """Share a classifier; the function gives it on an executor, loaded once per process."""
     return partial(_classifier, share(spark, content_of(classifier)))
 
@@ -142,7 +146,9 @@ class SparkWorkers:
     ) -> Iterable[list[Solution]]:
         """Solve each task, in order."""
         work = _Task(
-            self._send(problem), {name: getattr(problem, name) for name in _SENT_WITH_TASKS}, solver
+            self._send(problem),
+            {name: getattr(problem, name) for name in _SENT_WITH_TASKS},
+            solver,
         )
         found: list[list[Solution]] = (
             self._spark.sparkContext.parallelize(tasks, len(tasks)).map(work).collect()
@@ -189,11 +195,15 @@ def problem_of(content: ModelContent) -> LinearProblem:
     n_documents, n_terms, n_categories = content.header["shape"]
 
     def parts(name: str) -> tuple[Array, ...]:
-        return tuple(content.arrays[f"{name}.{field}"] for field in ("data", "indices", "indptr"))
+        return tuple(
+            content.arrays[f"{name}.{field}"] for field in ("data", "indices", "indptr")
+        )
 
     rows = sparse.csr_array(parts("rows"), shape=(n_documents, n_terms))
     members = sparse.csr_array(parts("members"), shape=(n_categories, n_documents))
     nothing: Any = None
     problem = LinearProblem(rows, members, np.ones(n_documents), nothing, nothing, np.zeros(3))
-    problem.__dict__["columns"] = sparse.csc_array(parts("columns"), shape=(n_documents, n_terms))
+    problem.__dict__["columns"] = sparse.csc_array(
+        parts("columns"), shape=(n_documents, n_terms)
+    )
     return problem

@@ -209,7 +209,11 @@ class PairCounts:
             self.documents[kept],
             self.weight[kept],
         )
-        margins = (self.term_documents[terms], self.term_weights[terms], self.term_squares[terms])
+        margins = (
+            self.term_documents[terms],
+            self.term_weights[terms],
+            self.term_squares[terms],
+        )
         return PairCounts(*pairs, self.sizes, *margins, self.n_documents)
 
     def _matrix(self, values: FloatArray) -> SparseRows:
@@ -228,7 +232,9 @@ def pair_counts(df: DataFrame, columns: DocumentColumns, surveyed: Surveyed) -> 
     partial = map_batches(df.select(*columns.names), counter, counting.PAIR_SCHEMA)
     sums = [F.sum(name).alias(name) for name in ("documents", "weight", "squares")]
     rows = collect(partial.groupBy("category", "term").agg(*sums))
-    return PairCounts.of(rows, len(surveyed.form.categories), len(surveyed.vectorizer.vocabulary_))
+    return PairCounts.of(
+        rows, len(surveyed.form.categories), len(surveyed.vectorizer.vocabulary_)
+    )
 
 
 @dataclass(frozen=True, eq=False)

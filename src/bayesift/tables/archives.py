@@ -101,7 +101,9 @@ def _list_tar(path: Path) -> Iterator[_Member]:
             if member.isdir():
                 continue
             if not member.isreg():
-                raise DataError(f"{member.name} is a link or a special file; refused", file=path)
+                raise DataError(
+                    f"{member.name} is a link or a special file; refused", file=path
+                )
             yield member.name, member.size, partial(_read_tar_member, archive, member)
 
 
@@ -137,7 +139,9 @@ def _printable(name: str) -> str:
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def load_folder(path: str | Path, *, encoding: str | None = None, skip_bad: bool = False) -> Corpus:
+def load_folder(
+    path: str | Path, *, encoding: str | None = None, skip_bad: bool = False
+) -> Corpus:
     """Load a folder or archive with a subfolder per category and a text file per document.
 
     If all top folders are named train, test or the like, they are splits, and the categories are
@@ -182,7 +186,9 @@ def load_folder(path: str | Path, *, encoding: str | None = None, skip_bad: bool
         except DataError as error:
             log.report(error.message, file=path / name, line=error.line)
     if not documents:
-        raise DataError("holds no documents; there should be a folder for each category", file=path)
+        raise DataError(
+            "holds no documents; there should be a folder for each category", file=path
+        )
     notes = tuple(
         Note("encoding", used, f"{count:,} files that are not UTF-8", "--encoding")
         for used, count in guessed.items()
@@ -190,7 +196,11 @@ def load_folder(path: str | Path, *, encoding: str | None = None, skip_bad: bool
     )
     problems = tuple(log.problems)
     return Corpus(
-        tuple(documents), categories_of(documents), name=path.name, problems=problems, notes=notes
+        tuple(documents),
+        categories_of(documents),
+        name=path.name,
+        problems=problems,
+        notes=notes,
     )
 
 

@@ -91,7 +91,9 @@ class ColumnBlock:
         Each distinct cell is read once.
         """
         if column is None:
-            return csr_of(np.empty(0, dtype=np.int32), np.zeros(len(self), dtype=np.int32), 0), ()
+            return csr_of(
+                np.empty(0, dtype=np.int32), np.zeros(len(self), dtype=np.int32), 0
+            ), ()
         codes, cells = _distinct_cells(self.columns[column])
         # The last row, which -1 means, is that of missing cells.
         held = [*(read_categories(cell, separator) for cell in cells), ()]
@@ -316,7 +318,12 @@ def read_parts(
     Without `labels`, labels and splits are not read.
     """
     is_utf_8 = check_encoding(reader.checks.encoding) == "utf-8-sig"
-    if reader.kind not in ("delimited", "json-lines") or reader.live or reader.pad or not is_utf_8:
+    if (
+        reader.kind not in ("delimited", "json-lines")
+        or reader.live
+        or reader.pad
+        or not is_utf_8
+    ):
         columns, rows = reader.resolve(wanted, labels=labels)
         yield columns, rows
         return
@@ -355,7 +362,9 @@ def _delimited_parts(
     block = source.next_block(quoted=dialect.quoted)
     quiet = replace(reader.checks, log=ProblemLog(skip=True))
     columns, sample = reader.resolve_rows(
-        reader.tabulate(reader.records(_decoded(block), quiet), checks=quiet), wanted, labels=labels
+        reader.tabulate(reader.records(_decoded(block), quiet), checks=quiet),
+        wanted,
+        labels=labels,
     )
     first = next(sample, None)
     line = first_line if reader.header_line is None else reader.header_line + 1

@@ -84,7 +84,9 @@ class Columns:
             if found["title"] == found["text"]:
                 found["title"] = None
         if rows and labels and found["label"] is None and self.label is None:
-            found["label"] = next(iter(label_candidates(names, rows, taken=found.values())), None)
+            found["label"] = next(
+                iter(label_candidates(names, rows, taken=found.values())), None
+            )
         missing = [
             getattr(self, role) or role
             for role, column in found.items()
@@ -98,13 +100,17 @@ class Columns:
 
     def are_told_by(self, names: Collection[str], *, labels: bool = True) -> bool:
         """Whether names are enough to find the text and the labels."""
-        return all(self._find(role, names) for role in (("text", "label") if labels else ("text",)))
+        return all(
+            self._find(role, names) for role in (("text", "label") if labels else ("text",))
+        )
 
     @property
     def present(self) -> list[str]:
         """The columns that are named."""
         return [
-            column for field in fields(self) if (column := getattr(self, field.name)) is not None
+            column
+            for field in fields(self)
+            if (column := getattr(self, field.name)) is not None
         ]
 
     def _find(self, role: str, names: Collection[str]) -> str | None:
@@ -114,7 +120,9 @@ class Columns:
             if named in names:
                 return named
             return by_lower.get(named.strip().lower())
-        return next((by_lower[guess] for guess in GUESSES.get(role, ()) if guess in by_lower), None)
+        return next(
+            (by_lower[guess] for guess in GUESSES.get(role, ()) if guess in by_lower), None
+        )
 
     def notes(
         self, wanted: Columns, names: Collection[str], rows: Sequence[Mapping[str, Any]]
@@ -139,11 +147,18 @@ class Columns:
                 else:
                     reason = self._describe(column, names, rows)
             notes.append(
-                Note(role, repr(column), reason, f"--{'split-column' if role == 'split' else role}")
+                Note(
+                    role,
+                    repr(column),
+                    reason,
+                    f"--{'split-column' if role == 'split' else role}",
+                )
             )
         return notes
 
-    def _describe(self, label: str, names: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    def _describe(
+        self, label: str, names: Iterable[str], rows: Sequence[Mapping[str, Any]]
+    ) -> str:
         n_values = len(set(_cells(label, rows)))
         values = f"{n_values:,} value{'s' * (n_values != 1)} in {len(rows):,} rows"
         others = label_candidates(names, rows, taken=self.present)
@@ -195,7 +210,9 @@ def _cells(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Collect the cells of a column that are not blank; a list counts as several."""
     values = (row.get(name) for row in rows)
     parts = (
-        part for value in values for part in (value if isinstance(value, list | tuple) else [value])
+        part
+        for value in values
+        for part in (value if isinstance(value, list | tuple) else [value])
     )
     return [str(part).strip() for part in parts if part is not None and str(part).strip()]
 

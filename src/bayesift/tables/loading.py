@@ -62,7 +62,9 @@ def check_encoding(encoding: str) -> str:
         "a".encode(encoding)  # refuses codecs that are not of text, such as hex
         codec = codecs.lookup(encoding).name
     except (LookupError, ValueError) as error:
-        raise DataError(f"unknown encoding {encoding!r}; try utf-8, latin-1 or cp1252") from error
+        raise DataError(
+            f"unknown encoding {encoding!r}; try utf-8, latin-1 or cp1252"
+        ) from error
     if codec == UTF_8:
         return "utf-8-sig"
     return codec
@@ -122,7 +124,9 @@ def _by_bytes(sample: bytes) -> str:
 def _by_words(sample: bytes) -> str:
     from charset_normalizer import from_bytes
 
-    telling = b"\n".join(line for line in sample.splitlines() if not line.isascii())[:_SAMPLE_BYTES]
+    telling = b"\n".join(line for line in sample.splitlines() if not line.isascii())[
+        :_SAMPLE_BYTES
+    ]
     matches = list(from_bytes(telling, cp_isolation=_LEGACY))
     if not matches:
         return "latin-1"  # every byte is a character of it
@@ -196,7 +200,9 @@ class ProblemLog:
 
 
 _PROGRESS_STEP = 1000
-_progress: ContextVar[Callable[[int], None] | None] = ContextVar("reading_progress", default=None)
+_progress: ContextVar[Callable[[int], None] | None] = ContextVar(
+    "reading_progress", default=None
+)
 
 
 @contextmanager
@@ -253,7 +259,9 @@ def is_new_id(lines: dict[str, int], name: str, line: int, log: ProblemLog, file
     if not name:
         log.report("empty id", file=file, line=line)
     elif name in lines:
-        log.report(f"duplicate id {name[:80]!r}, first on line {lines[name]}", file=file, line=line)
+        log.report(
+            f"duplicate id {name[:80]!r}, first on line {lines[name]}", file=file, line=line
+        )
     else:
         lines[name] = line
         return True
@@ -269,7 +277,9 @@ def refuse_empty(n_documents: int, log: ProblemLog, path: Path) -> None:
 
 def categories_of(documents: Iterable[Document]) -> tuple[str, ...]:
     """Collect the categories of documents, sorted."""
-    return tuple(sorted({category for document in documents for category in document.categories}))
+    return tuple(
+        sorted({category for document in documents for category in document.categories})
+    )
 
 
 def bare_suffix(path: Path) -> str:
@@ -321,7 +331,9 @@ def _decompress(path: Path, raw: BinaryIO) -> BinaryIO:
         return cast(BinaryIO, io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd")))
     if path.suffix.lower() == ".zip" and (member := only_member(path)) is not None:
         if member.file_size > _MAX_MEMBER_BYTES:
-            raise DataError(f"unpacks to more than {_MAX_MEMBER_BYTES:,} bytes; refused", file=path)
+            raise DataError(
+                f"unpacks to more than {_MAX_MEMBER_BYTES:,} bytes; refused", file=path
+            )
         try:
             return cast(BinaryIO, zipfile.ZipFile(raw).open(member))
         except (
@@ -384,7 +396,9 @@ class Source:
     def open(self) -> AbstractContextManager[BinaryIO]:
         """Open the bytes from the start; a stream can be read once."""
         if self.stream is not None:
-            return nullcontext(cast(BinaryIO, io.BufferedReader(Rejoined(self.head, self.stream))))
+            return nullcontext(
+                cast(BinaryIO, io.BufferedReader(Rejoined(self.head, self.stream)))
+            )
         if self.is_whole:
             return nullcontext(io.BytesIO(self.head))
         return open_bytes(self.path)

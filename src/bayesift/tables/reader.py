@@ -164,7 +164,9 @@ class TableReader:
             self.notes.append(Note("encoding", encoding, reason, "--encoding"))
         # What a file holds counts for more than its name: programs export anything as .csv or .xls.
         self.kind = self._find_kind()
-        self.checks = RowChecks(self._source.path, log or ProblemLog(), encoding, max_characters)
+        self.checks = RowChecks(
+            self._source.path, log or ProblemLog(), encoding, max_characters
+        )
 
     @property
     def path(self) -> Path:
@@ -241,7 +243,9 @@ class TableReader:
     def has_known_names(self) -> bool:
         """Whether the first line of a delimited text holds a usual name of a text column."""
         dialect, sample, _ = self._guess
-        return Columns().are_told_by(next(dialect.reader(sample, strict=False), []), labels=False)
+        return Columns().are_told_by(
+            next(dialect.reader(sample, strict=False), []), labels=False
+        )
 
     def column_names(self) -> Iterable[str]:
         """Find the columns of the first row that can be read, in the head of a text if possible."""
@@ -265,7 +269,9 @@ class TableReader:
     def lines(self, newline: str = "\n") -> Iterator[str]:
         """Read the lines of a text, with their ends."""
         with self.open() as stream:
-            yield from read_lines(self.path, self.checks.encoding, newline=newline, stream=stream)
+            yield from read_lines(
+                self.path, self.checks.encoding, newline=newline, stream=stream
+            )
 
     @computed_once
     def _guess(self) -> tuple[Dialect, list[str], list[Note]]:
@@ -336,7 +342,10 @@ class TableReader:
                 yield from read_parquet(stream, self.checks)
 
     def tabulate(
-        self, reader: RecordReader, names: list[str] | None = None, checks: RowChecks | None = None
+        self,
+        reader: RecordReader,
+        names: list[str] | None = None,
+        checks: RowChecks | None = None,
     ) -> Iterator[Row]:
         """Read rows of delimited text; the columns of lines from the middle of it are named."""
         if names is None:
@@ -393,7 +402,9 @@ class TableReader:
             sample += islice(rows, 0 if self.live else SAMPLE_ROWS - 1)
         values = [row.values for row in sample]
         line = sample[0].line if self.kind == "json-lines" else self.header_line
-        columns = wanted.resolve(names, file=str(self.path), line=line, rows=values, labels=labels)
+        columns = wanted.resolve(
+            names, file=str(self.path), line=line, rows=values, labels=labels
+        )
         twice = [name for name in columns.present if name in self._repeated]
         if twice:
             raise DataError(
@@ -481,7 +492,9 @@ def read_corpus(reader: TableReader, wanted: Columns, separator: str | None = No
     table = _with_unique_ids(table, np.concatenate(lines), log, reader.path)
     problems = tuple(log.problems)
     notes = tuple(reader.notes)
-    return Corpus(table, table.categories, name=reader.path.name, problems=problems, notes=notes)
+    return Corpus(
+        table, table.categories, name=reader.path.name, problems=problems, notes=notes
+    )
 
 
 def load_chunks(
@@ -510,7 +523,10 @@ def load_chunks(
     source = Path(path) if isinstance(path, str) else path
     log = ProblemLog(skip=skip_bad)
     reader = TableReader(
-        source, log, TableFormat(encoding, delimiter, header, sheet), max_characters=max_characters
+        source,
+        log,
+        TableFormat(encoding, delimiter, header, sheet),
+        max_characters=max_characters,
     )
     n_documents = 0
     wanted = replace(columns or Columns(), date=None)
@@ -521,7 +537,9 @@ def load_chunks(
         problems = tuple(log.problems)
         reader.notes.clear()
         log.problems.clear()
-        yield Corpus(table, table.categories, name=reader.path.name, problems=problems, notes=notes)
+        yield Corpus(
+            table, table.categories, name=reader.path.name, problems=problems, notes=notes
+        )
     refuse_empty(n_documents, log, reader.path)
 
 
@@ -562,7 +580,9 @@ def _with_unique_ids(
     first: dict[str, int] = {}
     kept = [
         row
-        for row, (name, line) in enumerate(zip(table.ids.to_pylist(), lines.tolist(), strict=True))
+        for row, (name, line) in enumerate(
+            zip(table.ids.to_pylist(), lines.tolist(), strict=True)
+        )
         if is_new_id(first, name, line, log, path)
     ]
     refuse_empty(len(kept), log, path)

@@ -83,7 +83,10 @@ def guess_dialect(
         if delimiter != default:
             notes.append(
                 Note(
-                    "delimiter", DELIMITERS[delimiter], "the same number in each row", "--delimiter"
+                    "delimiter",
+                    DELIMITERS[delimiter],
+                    "the same number in each row",
+                    "--delimiter",
                 )
             )
     quoted = _are_quotes_used(lines, delimiter)
@@ -106,7 +109,9 @@ def guess_header(
             above,
             [
                 Note(
-                    "header", f"record {above + 1}", "the records above it are no rows of the table"
+                    "header",
+                    f"record {above + 1}",
+                    "the records above it are no rows of the table",
                 )
             ],
         )
@@ -319,7 +324,12 @@ class RecordReader:
             yield text
 
     def _read_again(
-        self, held: Sequence[str], record: list[str], error: csv.Error | None, line: int, width: int
+        self,
+        held: Sequence[str],
+        record: list[str],
+        error: csv.Error | None,
+        line: int,
+        width: int,
     ) -> tuple[list[str], int]:
         """Read a record that does not fit in another way; return it and its number of lines.
 
@@ -337,7 +347,8 @@ class RecordReader:
             return record + [""] * (width - len(record)), len(held)
         if error is not None or len(held) > 1:
             plain = next(
-                Dialect(self.dialect.delimiter, quoted=False).reader([held[0].rstrip("\r\n")]), []
+                Dialect(self.dialect.delimiter, quoted=False).reader([held[0].rstrip("\r\n")]),
+                [],
             )
             if len(plain) == width:
                 self.lone_quotes.append(line)
@@ -390,7 +401,10 @@ def read_sheet(
     if others:
         notes = [
             Note(
-                "sheet", repr(chosen), f"the others: {', '.join(map(repr, others[:4]))}", "--sheet"
+                "sheet",
+                repr(chosen),
+                f"the others: {', '.join(map(repr, others[:4]))}",
+                "--sheet",
             )
         ]
     else:
@@ -407,7 +421,9 @@ def _named(sheet: str, names: list[str], file: Path) -> str:
         return sheet
     if sheet.isdecimal() and 1 <= int(sheet) <= len(names):
         return names[int(sheet) - 1]
-    raise RequestError(f"no sheet {sheet!r}; there are: {', '.join(map(repr, names))}", file=file)
+    raise RequestError(
+        f"no sheet {sheet!r}; there are: {', '.join(map(repr, names))}", file=file
+    )
 
 
 def _as_text(cell: Any) -> str:
@@ -458,14 +474,18 @@ class RowChecks:
             if damage is not None and "decoded" in damage:
                 damage += "; name the right one with --encoding"
             if damage is None and len(value) > self.max_characters:
-                damage = f"{len(value):,} characters, more than the {self.max_characters:,} allowed"
+                damage = (
+                    f"{len(value):,} characters, more than the {self.max_characters:,} allowed"
+                )
             if damage is not None:
                 self.report(f"column {name!r}: {damage}", row.line)
                 return False
         return True
 
 
-def read_json_lines(lines: Iterable[str], checks: RowChecks, *, first: int = 1) -> Iterator[Row]:
+def read_json_lines(
+    lines: Iterable[str], checks: RowChecks, *, first: int = 1
+) -> Iterator[Row]:
     """Read rows of one JSON object per line, numbered from `first`; blank lines are skipped."""
     for line, text in enumerate(lines, first):
         if not text.strip():
@@ -567,7 +587,9 @@ def read_fasttext(lines: Iterable[str], checks: RowChecks) -> Iterator[Row]:
             label, _, rest = rest.removeprefix(FASTTEXT).partition(" ")
             labels.append(label)
             rest = rest.lstrip()
-        if (rest or labels) and checks.accept(row := Row(line, {"text": rest, "label": labels})):
+        if (rest or labels) and checks.accept(
+            row := Row(line, {"text": rest, "label": labels})
+        ):
             yield row
 
 

@@ -51,7 +51,9 @@ def parse_pairs(lines: Sequence[bytes]) -> PairBlock | None:
     if _BLOCK.fullmatch(content) is None:
         return None
     counts = np.array([line.count(b":") for line in lines], dtype=np.int64)
-    numbers = np.fromstring(content.replace(b":", b" ").decode("ascii"), dtype=np.float64, sep=" ")
+    numbers = np.fromstring(
+        content.replace(b":", b" ").decode("ascii"), dtype=np.float64, sep=" "
+    )
     terms = numbers[::2].astype(np.int64)
     ascends = np.diff(terms) > 0
     line_starts = np.cumsum(counts)[:-1]
@@ -108,7 +110,9 @@ def load_svmlight(path: str | Path, *, skip_bad: bool = False) -> Corpus:
     blocks: list[PairBlock] = []
     for first, lines in read_blocks(path):
         parsed = [(first + i, *_split_line(line)) for i, line in enumerate(lines)]
-        parsed = [(number, labels, pairs) for number, labels, pairs in parsed if labels or pairs]
+        parsed = [
+            (number, labels, pairs) for number, labels, pairs in parsed if labels or pairs
+        ]
         block = parse_pairs([pairs for _, _, pairs in parsed])
         if block is None or not all(_is_label(labels) for _, labels, _ in parsed):
             parsed = _keep_good(parsed, path, log)
@@ -121,7 +125,9 @@ def load_svmlight(path: str | Path, *, skip_bad: bool = False) -> Corpus:
     if not documents:
         raise DataError("holds no documents", file=path)
     categories = categories_of(documents)
-    first_term = min((int(block.terms.min()) for block in blocks if len(block.terms)), default=1)
+    first_term = min(
+        (int(block.terms.min()) for block in blocks if len(block.terms)), default=1
+    )
     vectors = stack_blocks(blocks, first_term=min(first_term, 1))
     return Corpus(
         tuple(documents), categories, path.name, vectors=vectors, problems=tuple(log.problems)
@@ -156,7 +162,9 @@ def _keep_good(
     for number, labels, pairs in parsed:
         if not _is_label(labels):
             shown = labels[:40].decode("latin-1")
-            log.report(f"not a label, nor several with commas: {shown!r}", file=path, line=number)
+            log.report(
+                f"not a label, nor several with commas: {shown!r}", file=path, line=number
+            )
         elif parse_pairs([pairs]) is None:
             log.report(describe_pairs(pairs), file=path, line=number)
         else:

@@ -97,7 +97,9 @@ class Frequencies:
         missing = counts.n_vocabulary - len(self.documents)
         if missing > 0:
             self.documents = np.concatenate([self.documents, np.zeros(missing, dtype=np.int64)])
-            self.collection = np.concatenate([self.collection, np.zeros(missing, dtype=np.int64)])
+            self.collection = np.concatenate(
+                [self.collection, np.zeros(missing, dtype=np.int64)]
+            )
         self.documents[counts.terms] += counts.document_frequencies
         self.collection[counts.terms] += counts.collection_frequencies
 
@@ -137,7 +139,9 @@ class Lexicon:
         self._keeps_words = not len(self._stop_words) and stem is None
         # What is kept of the words is numbered as terms, or as the units of n-grams.
         kept, self._number_kept = (
-            (terms, self._number_terms) if ngram_range == (1, 1) else (self._units, self._units.add)
+            (terms, self._number_terms)
+            if ngram_range == (1, 1)
+            else (self._units, self._units.add)
         )
         self._adds_words = self._keeps_words and (grow or kept is self._units)
         self._words = kept if self._adds_words else self._seen

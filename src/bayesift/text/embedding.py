@@ -138,7 +138,9 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         occurrences = sparse.csr_array(sparse.diags_array(counts.toarray()[0]) @ pieces)
         weighed = self._weighed(sparse.csr_array(occurrences.sum(axis=0)[np.newaxis]))
         totals = np.maximum(occurrences.sum(axis=0), 1.0)
-        shares = sparse.csr_array(occurrences @ sparse.diags_array(weighed.toarray()[0] / totals))
+        shares = sparse.csr_array(
+            occurrences @ sparse.diags_array(weighed.toarray()[0] / totals)
+        )
         used = np.unique(shares.indices)
         parts = np.asarray(shares[:, used] @ self.vectors_.take(used).astype(np.float64))
         length = max(float(np.linalg.norm(parts.sum(axis=0))), _LEAST)
@@ -178,9 +180,9 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         if len(disliked):
             direction = direction - rows[list(disliked)].mean(axis=0)
         scores = rows @ direction
-        order = [index for index in np.argsort(-scores, kind="stable") if index not in set(judged)][
-            :top
-        ]
+        order = [
+            index for index in np.argsort(-scores, kind="stable") if index not in set(judged)
+        ][:top]
         return [
             SimilarText(int(k), float(scores[k]), self._largest_words(texts[k], direction))
             for k in order
@@ -189,7 +191,9 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
     def _largest_words(self, text: str, direction: FloatArray) -> tuple[str, ...]:
         words, parts = self.word_parts(text)
         added = parts @ direction
-        return tuple(words[k] for k in np.argsort(-added, kind="stable")[:_REASONS] if added[k] > 0)
+        return tuple(
+            words[k] for k in np.argsort(-added, kind="stable")[:_REASONS] if added[k] > 0
+        )
 
     def needed_rows(self) -> IntArray:
         """Return the rows that a copy of the vectors needs.
@@ -198,7 +202,9 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         whole_words = self.vectors_.words is not None
-        return self.documents_.indices.copy() if whole_words else np.arange(self.vectors_.n_rows)
+        return (
+            self.documents_.indices.copy() if whole_words else np.arange(self.vectors_.n_rows)
+        )
 
     def attach(self, vectors: WordVectors) -> Self:
         """Use these vectors, which must be those that the embedder was fitted with."""
@@ -214,7 +220,9 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: object = None) -> Array:
         """Name the columns by the number of each dimension."""
         check_is_fitted(self, "centre_")
-        return np.array([f"dimension {index}" for index in range(len(self.centre_))], dtype=object)
+        return np.array(
+            [f"dimension {index}" for index in range(len(self.centre_))], dtype=object
+        )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "vectors_")

@@ -44,7 +44,9 @@ def weighted_pieces(
             yield text[end : found.start()], 0.0
         end = found.end()
         if by_character:
-            yield from _shared([" ", *found.group(), " "], vectorizer.ngram_range, weights)[1:-1]
+            yield from _shared([" ", *found.group(), " "], vectorizer.ngram_range, weights)[
+                1:-1
+            ]
         elif found[1]:
             yield from _shared(_units().findall(found[1]), (1, _LONGEST), weights)
         else:

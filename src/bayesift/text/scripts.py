@@ -76,7 +76,8 @@ def character_class(first: int, last: int) -> str:
     chosen = np.concatenate([[False], (kinds >= first) & (kinds <= last), [False]])
     edges = np.flatnonzero(np.diff(chosen)).tolist()
     return "".join(
-        f"{chr(begin)}-{chr(end - 1)}" for begin, end in zip(edges[::2], edges[1::2], strict=True)
+        f"{chr(begin)}-{chr(end - 1)}"
+        for begin, end in zip(edges[::2], edges[1::2], strict=True)
     )
 
 

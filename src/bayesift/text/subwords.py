@@ -79,7 +79,11 @@ class BytePairs:
         right = np.array([pieces[b] for _, b in known], dtype=np.int32)
         whole = np.array([pieces[a + b] for a, b in known], dtype=np.int32)
         size = 1 << (2 * len(left) + 1).bit_length()
-        self._table = np.zeros(size, np.uint64), np.zeros(size, np.int32), np.zeros(size, np.int32)
+        self._table = (
+            np.zeros(size, np.uint64),
+            np.zeros(size, np.int32),
+            np.zeros(size, np.int32),
+        )
         kernels.fill_merges(*self._table, left, right, whole)
 
     def split(self, words: Words) -> tuple[IntArray, IntArray]:
@@ -89,7 +93,9 @@ class BytePairs:
             for word in words.to_strings()
         ]
         ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
-        points = np.frombuffer("".join(texts).encode("utf-32-le"), dtype=np.uint32).astype(np.int64)
+        points = np.frombuffer("".join(texts).encode("utf-32-le"), dtype=np.uint32).astype(
+            np.int64
+        )
         rows = self._rows[points]
         symbols = np.where(rows >= 0, rows, -1 - points).astype(np.int32)
         out, out_ends = (
@@ -170,7 +176,11 @@ class Normalised:
     """Splits words after they were lower-cased or lost their accents."""
 
     def __init__(self, splitter: Splitter, *, lowercase: bool, strip_accents: bool) -> None:
-        self._splitter, self._lowercase, self._strip_accents = splitter, lowercase, strip_accents
+        self._splitter, self._lowercase, self._strip_accents = (
+            splitter,
+            lowercase,
+            strip_accents,
+        )
 
     def split(self, words: Words) -> tuple[IntArray, IntArray]:
         """Return the pieces of each word."""
@@ -200,7 +210,9 @@ def splitter_of(content: dict[str, Any], path: Path | None = None) -> tuple[Spli
         kinds = {part.get("type") for part in normalizers}
         bert = next((part for part in normalizers if part.get("type") == "BertNormalizer"), {})
         lowercase = "Lowercase" in kinds or bool(bert.get("lowercase"))
-        accents = "StripAccents" in kinds or bool(bert.get("strip_accents") or (lowercase and bert))
+        accents = "StripAccents" in kinds or bool(
+            bert.get("strip_accents") or (lowercase and bert)
+        )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"not a tokenizer that is known here ({error})", file=path) from error
     if lowercase or accents:

@@ -64,7 +64,9 @@ def _one_column(texts: Any) -> Any:
     """
     if isinstance(texts, pa.Table | pa.RecordBatch):
         n_columns = texts.num_columns
-    elif getattr(texts, "ndim", 1) == 2 or hasattr(texts, "iter_columns"):  # arrays, pandas, polars
+    elif getattr(texts, "ndim", 1) == 2 or hasattr(
+        texts, "iter_columns"
+    ):  # arrays, pandas, polars
         n_columns = texts.shape[1]
     else:
         return texts
@@ -181,7 +183,9 @@ class Tokeniser:
             if not exact:
                 return texts
             return pc.replace_with_mask(texts, wide, pa.array(exact, pa.large_string()))
-        others = [index for index, is_ascii in enumerate(map(str.isascii, texts)) if not is_ascii]
+        others = [
+            index for index, is_ascii in enumerate(map(str.isascii, texts)) if not is_ascii
+        ]
         if others:
             texts = texts.copy()
             for index in others:
@@ -220,10 +224,15 @@ class Tokeniser:
         kinds = character_kinds(self.characters, self.unspaced)
         firsts = pc.utf8_slice_codeunits(words.to_arrow(), 0, 1).dictionary_encode()
         are_unspaced = np.array(
-            [bool(first) and kinds[ord(first)] > WORD for first in firsts.dictionary.to_pylist()]
+            [
+                bool(first) and kinds[ord(first)] > WORD
+                for first in firsts.dictionary.to_pylist()
+            ]
         )
         return (
-            are_unspaced[firsts.indices.to_numpy()] if len(words) else np.zeros(0, dtype=np.bool_)
+            are_unspaced[firsts.indices.to_numpy()]
+            if len(words)
+            else np.zeros(0, dtype=np.bool_)
         )
 
     def _few_words(self, texts: list[str]) -> Tokens:
@@ -249,7 +258,9 @@ class Tokeniser:
         )
         if len(wide):
             kinds = character_kinds(self.characters, self.unspaced)
-            unspaced = wide[kernels.fold_wide(text, offsets, wide, kinds, self.min_length, folded)]
+            unspaced = wide[
+                kernels.fold_wide(text, offsets, wide, kinds, self.min_length, folded)
+            ]
             if len(unspaced):
                 return self._words_and_ngrams(folded, ends, kinds, unspaced, table)
         return table.add_text(folded, ends, 0, self.min_length)
@@ -283,7 +294,9 @@ class Tokeniser:
                     spans, folded, last - first, begin, int(longest.max()), table
                 )
             else:
-                part, part_ends = table.add_text(folded, ends[first:last], begin, self.min_length)
+                part, part_ends = table.add_text(
+                    folded, ends[first:last], begin, self.min_length
+                )
             tokens.append(part)
             token_ends[first:last] = part_ends + n_tokens
             n_tokens += len(part)
@@ -297,7 +310,9 @@ class Tokeniser:
             int(offsets[-1] - offsets[0]) + 2 * len(ends) + kernels.PADDING, dtype=np.uint8
         )
         by_word = self.analyzer == "char_wb"
-        ngrams.fold_characters(text, offsets, white_space(), self.lowercase, by_word, folded, ends)
+        ngrams.fold_characters(
+            text, offsets, white_space(), self.lowercase, by_word, folded, ends
+        )
         lengths = np.array(self.ngram_range, dtype=np.int64)
         spans = partial(ngrams.character_spans, folded, ends, by_word, lengths)
         return _number(spans, folded, len(ends), 0, int(lengths[1]), table)
@@ -311,7 +326,9 @@ class Tokeniser:
         assert self.tokenizer is not None
         found = self.tokenizer(text.lower() if self.lowercase else text)
         words = (
-            list(found) if isinstance(found, Iterable) and not isinstance(found, str) else [None]
+            list(found)
+            if isinstance(found, Iterable) and not isinstance(found, str)
+            else [None]
         )
         if not all(isinstance(word, str) for word in words):
             raise TypeError(f"the tokenizer must return a list of strings, got {found!r:.60}")
@@ -367,7 +384,9 @@ def _tokens_of(lists: list[list[str]]) -> Tokens:
     table = WordTable()
     joined = [_LONE_SURROGATE.sub("\ufffd", word) for words in lists for word in words]
     tokens = table.add(Words.of(joined))
-    return Tokens(tokens, np.cumsum([len(words) for words in lists], dtype=np.int64), table.words)
+    return Tokens(
+        tokens, np.cumsum([len(words) for words in lists], dtype=np.int64), table.words
+    )
 
 
 def _number(

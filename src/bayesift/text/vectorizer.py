@@ -249,7 +249,8 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
             )
         rows.eliminate_zeros()
         return [
-            names[rows.indices[a:b]] for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+            names[rows.indices[a:b]]
+            for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
         ]
 
     def term_counts(self, text: str) -> dict[str, int]:
@@ -297,7 +298,9 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         array([2, 0])
         """
         self._check_parameters()
-        sizes = [np.diff(counts.indptr) for counts in self._count(texts, WordTable(), grow=True)]
+        sizes = [
+            np.diff(counts.indptr) for counts in self._count(texts, WordTable(), grow=True)
+        ]
         return np.concatenate([np.zeros(0, dtype=np.int64), *sizes]).astype(np.int64)
 
     def get_state(self) -> tuple[Parameters, Arrays, list[str]]:
@@ -439,7 +442,9 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         kept: BoolArray = (frequencies.documents >= fewest) & (frequencies.documents <= most)
         if self.drop_frequent or self.drop_rare:
             kept &= moderate_zone(
-                frequencies.collection, drop_frequent=self.drop_frequent, drop_rare=self.drop_rare
+                frequencies.collection,
+                drop_frequent=self.drop_frequent,
+                drop_rare=self.drop_rare,
             )
         return kept
 
@@ -510,7 +515,9 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         if self.weighting is not None and self.weighting not in WEIGHTINGS:
-            raise ValueError(f"no weighting {self.weighting!r}; there are: {', '.join(WEIGHTINGS)}")
+            raise ValueError(
+                f"no weighting {self.weighting!r}; there are: {', '.join(WEIGHTINGS)}"
+            )
         if callable(self.analyzer):
             raise ValueError(
                 "analyzer is the name of one; give a function that splits texts as tokenizer"
@@ -547,7 +554,11 @@ def _escaped(term: str) -> str:
 
     Only n-grams of characters hold what is escaped.
     """
-    return term.replace("\\", "\\\\").replace("\n", "\\n") if "\n" in term or "\\" in term else term
+    return (
+        term.replace("\\", "\\\\").replace("\n", "\\n")
+        if "\n" in term or "\\" in term
+        else term
+    )
 
 
 def _unescaped(term: str) -> str:

@@ -91,7 +91,10 @@ class WordVectors:
     @classmethod
     def of(cls, words: Iterable[str] | Words, vectors: Any, *, source: str = "given") -> Self:
         """Vectors that are there already, one row per word."""
-        table, held = np.asarray(vectors), words if isinstance(words, Words) else Words.of(words)
+        table, held = (
+            np.asarray(vectors),
+            words if isinstance(words, Words) else Words.of(words),
+        )
         if table.ndim != 2 or len(table) != len(held) or table.dtype.kind != "f":
             raise DataError(
                 f"{len(held):,} words need as many rows of vectors, got {table.shape} of "
@@ -147,7 +150,12 @@ class WordVectors:
 
     @classmethod
     def learn(
-        cls, texts: Iterable[str], *, dimension: int = 100, min_df: int = 2, random_state: int = 0
+        cls,
+        texts: Iterable[str],
+        *,
+        dimension: int = 100,
+        min_df: int = 2,
+        random_state: int = 0,
     ) -> Self:
         """Learn the leading directions of texts without labels.
 
@@ -216,7 +224,9 @@ class WordVectors:
         used = np.unique(counts.indices)
         return np.asarray(counts[:, used].astype(np.float32) @ self.take(used))
 
-    def nearest(self, word: str, among: Iterable[str], *, n: int = 3) -> list[tuple[str, float]]:
+    def nearest(
+        self, word: str, among: Iterable[str], *, n: int = 3
+    ) -> list[tuple[str, float]]:
         """Find the words most like a word by the cosine of their vectors; return both.
 
         None for an unknown word.
@@ -259,7 +269,9 @@ class WordVectors:
         assert self.tokenizer is not None
         vocabulary = self.tokenizer["model"]["vocab"]
         pieces = (
-            [piece for piece, _ in vocabulary] if isinstance(vocabulary, list) else list(vocabulary)
+            [piece for piece, _ in vocabulary]
+            if isinstance(vocabulary, list)
+            else list(vocabulary)
         )
         letters = {piece.lstrip(_BEFORE_WORDS) for piece in pieces}
         words = sorted(
@@ -302,7 +314,9 @@ class WordVectors:
         table, indices = self.take(rows), np.full(self.n_rows, -1, dtype=np.int32)
         indices[rows] = np.arange(len(rows), dtype=np.int32)
         half = table.astype(np.float16)
-        return self._like(TableRows(half if np.array_equal(half, table) else table, None, indices))
+        return self._like(
+            TableRows(half if np.array_equal(half, table) else table, None, indices)
+        )
 
     def _like(self, rows: TableRows) -> WordVectors:
         made = WordVectors(
@@ -456,7 +470,9 @@ def safetensors_rows(path: Path) -> TableRows:
 
 def _tensor(data: Array, part: dict[str, Any]) -> Array:
     first, last = part["data_offsets"]
-    found: Array = np.asarray(data[first:last]).view(_TYPES[part["dtype"]]).reshape(part["shape"])
+    found: Array = (
+        np.asarray(data[first:last]).view(_TYPES[part["dtype"]]).reshape(part["shape"])
+    )
     return found
 
 
@@ -480,7 +496,9 @@ def read_binary(path: Path) -> tuple[Words, FileRows]:
         if n_words < 1 or dimension < 1:
             raise ValueError
     except ValueError:
-        raise DataError("not a word2vec file: it must begin with two numbers", file=path) from None
+        raise DataError(
+            "not a word2vec file: it must begin with two numbers", file=path
+        ) from None
     begins, names = np.empty(n_words, dtype=np.int64), []
     for row in range(n_words):
         blank = data.find(b" ", position)
@@ -539,7 +557,8 @@ def _table_in(folder: Path) -> Path:
     found = sorted([*folder.glob("*.safetensors"), *folder.glob("*.npy")])
     if len(found) != 1:
         raise DataError(
-            f"one .safetensors or .npy file is needed in it, there are {len(found)}", file=folder
+            f"one .safetensors or .npy file is needed in it, there are {len(found)}",
+            file=folder,
         )
     return found[0]
 

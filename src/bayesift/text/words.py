@@ -34,7 +34,8 @@ class Words:
         text, starts = utf8_buffers(given)
         text = text[starts[0] : starts[-1]]
         return cls(
-            np.concatenate([text, np.zeros(kernels.PADDING, dtype=np.uint8)]), starts - starts[0]
+            np.concatenate([text, np.zeros(kernels.PADDING, dtype=np.uint8)]),
+            starts - starts[0],
         )
 
     @classmethod
@@ -142,7 +143,9 @@ def utf8_buffers(texts: pa.LargeStringArray) -> tuple[IntArray, IntArray]:
     _, offsets, data = texts.buffers()
     if offsets is None:
         return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
-    begins = np.frombuffer(offsets, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    begins = np.frombuffer(offsets, dtype=np.int64)[
+        texts.offset : texts.offset + len(texts) + 1
+    ]
     return np.frombuffer(data, dtype=np.uint8) if data else np.zeros(0, dtype=np.uint8), begins
 
 
@@ -187,7 +190,8 @@ class WordTable:
         if hashed is not None:
             return hashed.add(words)
         return np.array(
-            [numbers.setdefault(word, len(numbers)) for word in words.to_strings()], dtype=np.int32
+            [numbers.setdefault(word, len(numbers)) for word in words.to_strings()],
+            dtype=np.int32,
         )
 
     def find(self, words: Words) -> IntArray:

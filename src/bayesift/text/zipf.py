@@ -55,7 +55,10 @@ def zipf_figure(
     ('Three terms', ['3 terms', "Zipf's law, f = k / r"])
     """
     order = np.argsort(frequency_ranks(frequencies))
-    ranks, counts = np.arange(1, len(order) + 1), np.asarray(frequencies, dtype=np.float64)[order]
+    ranks, counts = (
+        np.arange(1, len(order) + 1),
+        np.asarray(frequencies, dtype=np.float64)[order],
+    )
     kept = ranks[
         moderate_zone(frequencies, drop_frequent=drop_frequent, drop_rare=drop_rare)[order]
     ]
@@ -65,7 +68,9 @@ def zipf_figure(
     curve, expected = ([(float(ranks[i]), float(y[i])) for i in drawn] for y in (counts, law))
     marks = [(float(ranks[i]), float(counts[i])) for i in named]
     layers: list[Layer] = [
-        PointLabels([(*mark, str(names[order[i]])) for mark, i in zip(marks, named, strict=True)]),
+        PointLabels(
+            [(*mark, str(names[order[i]])) for mark, i in zip(marks, named, strict=True)]
+        ),
         Points(marks),
         Line(curve, "series-1", f"{len(ranks):,} terms"),
         Line(expected, "ideal", "Zipf's law, f = k / r"),

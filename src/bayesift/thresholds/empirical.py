@@ -63,7 +63,9 @@ class Ranking:
         order = np.argsort(falling, axis=1)
         by_rank = np.take_along_axis(falling, order, axis=1)
         ranked = np.take_along_axis(positive.T, order, axis=1)
-        return cls(np.negative(by_rank, out=by_rank), order.astype(np.int32), ranked, len(checked))
+        return cls(
+            np.negative(by_rank, out=by_rank), order.astype(np.int32), ranked, len(checked)
+        )
 
     @property
     def positives(self) -> Array:
@@ -359,7 +361,12 @@ class Utility(EmpiricalRule):
         self._stakes()
         (rejected, alarm), (missed, found) = self.gains
         return Criterion(
-            numerator=(0, found - alarm - missed + rejected, alarm - rejected, missed - rejected)
+            numerator=(
+                0,
+                found - alarm - missed + rejected,
+                alarm - rejected,
+                missed - rejected,
+            )
         )
 
     def fit(self, Y: Any, scores: Any = None) -> Self:

@@ -106,7 +106,9 @@ def test_weights_that_are_mostly_0_are_never_dense(model):
     X = sparse.csr_array(
         (np.ones(2000), (rows, generator.integers(0, n_terms, 2000))), shape=(400, n_terms)
     )
-    Y = sparse.csr_array((np.ones(400, dtype=int), (np.arange(400), np.arange(400) % n_categories)))
+    Y = sparse.csr_array(
+        (np.ones(400, dtype=int), (np.arange(400), np.arange(400) % n_categories))
+    )
     tracemalloc.start()
     model.fit(X, Y)
     peak = tracemalloc.get_traced_memory()[1]
@@ -136,7 +138,9 @@ def test_balanced_classes_count_the_same():
 
 def test_rocchio_by_hand():
     X = np.array([[3.0, 0.0, 4.0], [0.0, 2.0, 0.0], [1.0, 0.0, 0.0]])
-    model = RocchioClassifier(positive=16, negative=4).fit(X, np.array([[1, 0], [0, 1], [0, 1]]))
+    model = RocchioClassifier(positive=16, negative=4).fit(
+        X, np.array([[1, 0], [0, 1], [0, 1]])
+    )
     units = X / np.linalg.norm(X, axis=1, keepdims=True)
     first = np.maximum(16 * units[0] - 4 * units[1:].mean(axis=0), 0)
     second = np.maximum(16 * units[1:].mean(axis=0) - 4 * units[0], 0)
@@ -180,7 +184,8 @@ def many_classes(seed=0, n_classes=40, n_terms=1200):
     background = 1.0 / np.arange(1, n_terms + 1)
     topics = np.array(
         [
-            0.7 * background / background.sum() + 0.3 * generator.dirichlet(np.full(n_terms, 0.01))
+            0.7 * background / background.sum()
+            + 0.3 * generator.dirichlet(np.full(n_terms, 0.01))
             for _ in range(n_classes)
         ]
     )
@@ -247,9 +252,9 @@ def test_several_classes_and_indicators():
 def test_any_two_linear_models_can_be_mixed():
     X, y = documents()
     ridge = SparseBayesClassifier(prior=GaussianPrior(variance=1.0))
-    model = HybridClassifier(first=ridge, second=LinearSVC(dual=False), alpha=0.5, keep=1.0).fit(
-        X, y
-    )
+    model = HybridClassifier(
+        first=ridge, second=LinearSVC(dual=False), alpha=0.5, keep=1.0
+    ).fit(X, y)
     assert np.mean(model.predict(X) == y) > 0.9
     with pytest.raises(DataError, match="a LinearSVC cannot be saved"):
         model.get_state()
@@ -278,7 +283,9 @@ def test_contributions_add_up_to_the_score():
     model = LinearSVM().fit(X, labels)
     for name, sign in (("grain", 1.0), ("crude", -1.0)):
         terms, intercept = model.contributions(X, name)
-        np.testing.assert_allclose(terms.sum(axis=1) + intercept, sign * model.decision_function(X))
+        np.testing.assert_allclose(
+            terms.sum(axis=1) + intercept, sign * model.decision_function(X)
+        )
     with pytest.raises(ValueError, match="no category"):
         model.contributions(X, "corn")
 
@@ -289,7 +296,9 @@ def test_contributions_add_up_to_the_score():
         lambda parameters, arrays: parameters.update(unknown=1),
         lambda parameters, arrays: parameters.update(alpha_="much"),
         lambda parameters, arrays: parameters.update(multilabel_=None),
-        lambda parameters, arrays: parameters["classes_"].update(values=["b", "a"], dtype="<U1"),
+        lambda parameters, arrays: parameters["classes_"].update(
+            values=["b", "a"], dtype="<U1"
+        ),
         lambda parameters, arrays: arrays.update(intercept_=np.array([np.nan])),
         lambda parameters, arrays: arrays.pop("intercept_"),
     ],

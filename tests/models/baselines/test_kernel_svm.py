@@ -16,8 +16,12 @@ def test_scikit_learns_checks(estimator, check):
 
 def documents(n_documents=60, n_terms=10):
     generator = np.random.default_rng(0)
-    X = generator.random((n_documents, n_terms)) * (generator.random((n_documents, n_terms)) < 0.4)
-    return X, np.column_stack([X[:, 0] > 0.2, X[:, 1] + X[:, 2] > 0.5, X[:, 3] > 0.9]).astype(int)
+    X = generator.random((n_documents, n_terms)) * (
+        generator.random((n_documents, n_terms)) < 0.4
+    )
+    return X, np.column_stack([X[:, 0] > 0.2, X[:, 1] + X[:, 2] > 0.5, X[:, 3] > 0.9]).astype(
+        int
+    )
 
 
 def test_margins_are_those_of_scikit_learn_with_the_papers_kernels():

@@ -20,7 +20,9 @@ def test_neighbours_are_scikit_learns():
     more, _ = documents(seed=1)
     found, cosines = NeighborsClassifier(n_neighbors=7).fit(X, y).kneighbors(more)
     distances, expected = (
-        NearestNeighbors(n_neighbors=7, metric="cosine", algorithm="brute").fit(X).kneighbors(more)
+        NearestNeighbors(n_neighbors=7, metric="cosine", algorithm="brute")
+        .fit(X)
+        .kneighbors(more)
     )
     np.testing.assert_allclose(cosines, 1 - distances, atol=1e-12)
     np.testing.assert_array_equal(found, expected)
@@ -60,7 +62,9 @@ def test_contributions_add_up_to_the_probability():
     for category in range(3):
         terms, prior = model.contributions(X, category)
         np.testing.assert_array_equal(terms.indices, X.indices)
-        np.testing.assert_allclose(terms.sum(axis=1) + prior, model.predict_proba(X)[:, category])
+        np.testing.assert_allclose(
+            terms.sum(axis=1) + prior, model.predict_proba(X)[:, category]
+        )
 
 
 @pytest.mark.parametrize("parameters", [{"n_neighbors": 0}, {"prior": 0.0}])

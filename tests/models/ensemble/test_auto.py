@@ -121,7 +121,9 @@ def test_word_pairs_are_used_only_where_they_pay():
 
 def test_blocks_of_pairs_leave_the_weights_of_words_alone():
     texts, _ = texts_of(30)
-    both = TermVectorizer(weighting="sublinear-tf-idf", ngram_range=(1, 2), separate_ngrams=True)
+    both = TermVectorizer(
+        weighting="sublinear-tf-idf", ngram_range=(1, 2), separate_ngrams=True
+    )
     X, words = both.fit_transform(texts), TermVectorizer(weighting="sublinear-tf-idf")
     single = np.flatnonzero(both.ngram_lengths_ == 1)
     np.testing.assert_allclose(X[:, single].toarray(), words.fit_transform(texts).toarray())
@@ -148,7 +150,9 @@ def test_several_labels_get_calibrated_probabilities_and_thresholds(tmp_path):
     assert quality.low < quality.value < quality.high
     classifier.save(tmp_path / "model.zip")
     restored = TextClassifier.load(tmp_path / "model.zip")
-    np.testing.assert_array_equal(restored.predict_proba(texts), classifier.predict_proba(texts))
+    np.testing.assert_array_equal(
+        restored.predict_proba(texts), classifier.predict_proba(texts)
+    )
     assert restored.predict(texts[:20]) == classifier.predict(texts[:20])
     model, X = classifier.model_, classifier.vectors(texts[:3])
     terms, rest = model.contributions(X, 0)
@@ -166,7 +170,9 @@ def test_beta_calibration_is_the_mode_that_scipy_finds():
         prior = np.sum((point - [1.0, 1.0, 0.0, 0.0]) ** 2) / 2
         return np.sum(np.logaddexp(0, np.where(labels, -z, z))) + prior
 
-    best = minimize(objective, [1, 1, 0.1, 0], bounds=[(0, None)] * 3 + [(None, None)], tol=1e-12)
+    best = minimize(
+        objective, [1, 1, 0.1, 0], bounds=[(0, None)] * 3 + [(None, None)], tol=1e-12
+    )
     np.testing.assert_allclose(
         [found.positive, found.negative, found.others, found.offset], best.x, atol=2e-3
     )

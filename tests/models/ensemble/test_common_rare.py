@@ -74,7 +74,8 @@ def test_criteria_are_those_of_decisions_on_documents_held_out():
         both = np.where(Y.sum(axis=0) >= boundary, decided["common"], decided["rare"])
         assert measured == pytest.approx(f1_score(Y, both, average="macro", zero_division=0))
     assert (
-        model.criteria_.max() == model.criteria_[model.boundaries_.tolist().index(model.boundary_)]
+        model.criteria_.max()
+        == model.criteria_[model.boundaries_.tolist().index(model.boundary_)]
     )
 
 
@@ -84,10 +85,12 @@ def svm():
 
 def documents(n_documents=90, n_terms=8):
     generator = np.random.default_rng(3)
-    X = generator.random((n_documents, n_terms)) * (generator.random((n_documents, n_terms)) < 0.5)
-    return X, np.column_stack([X[:, 0] > 0.2, X[:, 1] > 0.3, X[:, 2] > 0.8, X[:, 3] > 0.9]).astype(
-        int
+    X = generator.random((n_documents, n_terms)) * (
+        generator.random((n_documents, n_terms)) < 0.5
     )
+    return X, np.column_stack(
+        [X[:, 0] > 0.2, X[:, 1] > 0.3, X[:, 2] > 0.8, X[:, 3] > 0.9]
+    ).astype(int)
 
 
 @pytest.mark.parametrize("boundary", [0, 20, 1000])
@@ -133,9 +136,9 @@ def test_it_is_stored_when_its_parts_are(boundary):
 
 def test_parts_that_cannot_be_stored_are_named():
     X, Y = documents()
-    model = CommonRareClassifier(OnlineGaussianProcess(), KernelSVM(kernel="rbf"), boundary=20).fit(
-        X, Y
-    )
+    model = CommonRareClassifier(
+        OnlineGaussianProcess(), KernelSVM(kernel="rbf"), boundary=20
+    ).fit(X, Y)
     with pytest.raises(DataError, match="a KernelSVM cannot be saved"):
         model.get_state()
 
@@ -143,7 +146,13 @@ def test_parts_that_cannot_be_stored_are_named():
 @pytest.mark.parametrize(
     "change",
     [
-        {"is_common_": {"kind": "array", "dtype": "|b1", "values": [True, False, False, False]}},
+        {
+            "is_common_": {
+                "kind": "array",
+                "dtype": "|b1",
+                "values": [True, False, False, False],
+            }
+        },
         {"is_common_": {"kind": "array", "dtype": "<i8", "values": [1, 1, 0, 0]}},
         {"is_common_": {"kind": "array", "dtype": "|b1", "values": []}},
         {"is_common_": [True, True, False, False]},
@@ -158,9 +167,9 @@ def test_parts_that_cannot_be_stored_are_named():
 )
 def test_states_that_do_not_fit_are_refused(change):
     X, Y = documents()
-    model = CommonRareClassifier(OnlineGaussianProcess(), NaiveBayesClassifier(), boundary=20).fit(
-        X, Y
-    )
+    model = CommonRareClassifier(
+        OnlineGaussianProcess(), NaiveBayesClassifier(), boundary=20
+    ).fit(X, Y)
     parameters, arrays = model.get_state()
     with pytest.raises(DataError):
         CommonRareClassifier.from_state({**parameters, **change}, arrays)

@@ -92,7 +92,9 @@ def test_weights_are_where_the_posterior_is_highest(exclusive):
     def negative_log_posterior(point):
         z = np.einsum("m,mdc->dc", point[:4], scores) + point[4]
         p = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True) if exclusive else expit(z)
-        likelihoods = (p**Y).prod(axis=1) if exclusive else (p**Y * (1 - p) ** (1 - Y)).prod(axis=1)
+        likelihoods = (
+            (p**Y).prod(axis=1) if exclusive else (p**Y * (1 - p) ** (1 - Y)).prod(axis=1)
+        )
         prior = np.sum((point[:4] - 0.25) ** 2) + point[4] ** 2
         return -importance @ np.log(likelihoods) + prior / 2
 
@@ -115,14 +117,18 @@ def test_the_number_of_blas_threads_changes_no_bit_of_the_weights(exclusive):
     for threads in (1, 2):
         with threadpool_limits(threads, "blas"):
             found.append(
-                np.append(*stacking_weights(scores, labels, np.ones(20_000), exclusive=exclusive))
+                np.append(
+                    *stacking_weights(scores, labels, np.ones(20_000), exclusive=exclusive)
+                )
             )
     np.testing.assert_array_equal(*found)
 
 
 def test_weights_are_fitted_to_documents_that_members_were_not_fitted_to():
     generator = np.random.default_rng(0)
-    X = generator.poisson(0.1, size=(80, 400)).astype(float)  # noise, which every member can fit
+    X = generator.poisson(0.1, size=(80, 400)).astype(
+        float
+    )  # noise, which every member can fit
     y = generator.integers(0, 2, 80)
     model = StackedClassifier.committee().fit(X, y)
     assert (
@@ -197,7 +203,9 @@ def test_scores_of_a_jury_are_the_weighted_sum_of_its_members():
     perceptron = OnlinePerceptron(covariance="diagonal", prior_variance=4.0, shuffle=False).fit(
         X[order], y[order]
     )
-    bayes = NaiveBayesClassifier(smoothing=JelinekMercer(0.5)).fit(X, sparse.csr_array(Y[:, :1]))
+    bayes = NaiveBayesClassifier(smoothing=JelinekMercer(0.5)).fit(
+        X, sparse.csr_array(Y[:, :1])
+    )
     prior = np.log((y.sum() + 0.5) / (len(y) - y.sum() + 0.5))
     scores = [
         machine.decision_function(X),
@@ -206,7 +214,10 @@ def test_scores_of_a_jury_are_the_weighted_sum_of_its_members():
         (X @ bayes.log_odds_coef_.T)[:, 0] + prior,
     ]
     np.testing.assert_allclose(
-        model.decision_function(X), model.weights_ @ scores + model.offset_, rtol=1e-3, atol=1e-3
+        model.decision_function(X),
+        model.weights_ @ scores + model.offset_,
+        rtol=1e-3,
+        atol=1e-3,
     )
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(model.decision_function(X)))
 
@@ -270,7 +281,9 @@ def test_label_coupling_is_where_the_posterior_is_highest():
 
     def negative_log_posterior(point):
         z = LabelCoupling(found.couplings, found.rates, point[:3], point[3])(scores)
-        return np.logaddexp(0, np.where(Y, -z, z)).sum() + np.sum((point - [1, 0, 0, 0]) ** 2) / 2
+        return (
+            np.logaddexp(0, np.where(Y, -z, z)).sum() + np.sum((point - [1, 0, 0, 0]) ** 2) / 2
+        )
 
     here = np.append(found.weights, found.offset)
     other = optimize.minimize(
@@ -324,7 +337,9 @@ def test_neighbours_may_be_the_only_member():
     model = StackedClassifier(members=(NeighborsMember(9),), n_folds=2).fit(X, labels)
     alone = NeighborsClassifier(n_neighbors=9).fit(X, np.eye(3, dtype=int)[labels])
     np.testing.assert_allclose(
-        model.decision_function(X), model.weights_[0] * logit(alone.predict_proba(X)), atol=1e-10
+        model.decision_function(X),
+        model.weights_[0] * logit(alone.predict_proba(X)),
+        atol=1e-10,
     )
 
 
@@ -363,7 +378,9 @@ def test_an_online_stack_may_be_a_member(binary):
 
 def test_weights_of_an_online_stack_are_fitted_to_held_out_documents():
     X, labels, _ = documents(300)
-    model = StackedClassifier(members=(OnlineStackMember(), SVMMember()), n_folds=3).fit(X, labels)
+    model = StackedClassifier(members=(OnlineStackMember(), SVMMember()), n_folds=3).fit(
+        X, labels
+    )
     assert model.weights_[0] > 0
     assert model.online_stack_.n_seen_ == 300
     assert np.mean(model.predict(X) == labels) > 0.6
@@ -495,7 +512,9 @@ def damaged_states():
 def other_neighbors(parameters, arrays):
     others, more = fitted(n_terms=9).get_state()
     parameters["neighbors_"] = others["neighbors_"]
-    arrays.update({name: array for name, array in more.items() if name.startswith("neighbors_.")})
+    arrays.update(
+        {name: array for name, array in more.items() if name.startswith("neighbors_.")}
+    )
 
 
 def fitted(n_terms=30):
@@ -525,7 +544,9 @@ def test_rows_held_out_are_those_of_a_vectorizer_that_has_not_seen_them(cosine):
     )
     rows = words(whole.transform(held_out)).as_new_to(whole.transform(training)).toarray()
     columns = [whole.vocabulary_.names.index(name) for name in fitted.vocabulary_.names]
-    np.testing.assert_allclose(rows[:, columns], fitted.transform(held_out).toarray(), rtol=1e-12)
+    np.testing.assert_allclose(
+        rows[:, columns], fitted.transform(held_out).toarray(), rtol=1e-12
+    )
     np.testing.assert_array_equal(np.delete(rows, columns, axis=1), 0)
 
 
@@ -542,7 +563,10 @@ def test_held_out_documents_have_only_words_of_the_training_folds():
     )
     fitting.score(0)
     for fold in range(3):
-        part, rest = np.flatnonzero(fitting.folds == fold), np.flatnonzero(fitting.folds != fold)
+        part, rest = (
+            np.flatnonzero(fitting.folds == fold),
+            np.flatnonzero(fitting.folds != fold),
+        )
         training = TermVectorizer(weighting="tf", cosine=True).fit([texts[i] for i in rest])
         rows = training.transform([texts[i] for i in rest])
         member = SVMMember().fit(
@@ -617,6 +641,10 @@ def test_a_candidate_that_would_be_late_is_not_begun(monkeypatch):
         )
         return [(fitting.score(place), clock[0]) for place in range(3)]
 
-    assert tried(None) == [(True, 4.0), (True, pytest.approx(33.6)), (True, pytest.approx(37.6))]
+    assert tried(None) == [
+        (True, 4.0),
+        (True, pytest.approx(33.6)),
+        (True, pytest.approx(37.6)),
+    ]
     assert tried(10.1) == [(True, 4.0), (False, 4.0), (True, 8.0)]
     assert tried(0.0) == [(True, 4.0), (False, 4.0), (False, 4.0)]

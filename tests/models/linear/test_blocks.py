@@ -82,9 +82,9 @@ def test_the_evidence_of_the_chosen_scales_is_not_below_that_of_one_scale():
     found = []
     for fitted, factors in ((model, model.column_scales_), (alike, 1.0)):
         variance = (fitted.prior_scale_[0] * factors) ** 2
-        problem = SparseBayesClassifier(prior=GaussianPrior(variance=variance), tol=1e-6).problem(
-            X, y
-        )
+        problem = SparseBayesClassifier(
+            prior=GaussianPrior(variance=variance), tol=1e-6
+        ).problem(X, y)
         found.append(log_evidence(problem, 0, fitted.solutions_[0]))
     assert found[0] >= found[1] - 1e-6
 
@@ -98,7 +98,9 @@ def test_one_block_is_a_search_of_one_scale():
         search = SparseBayesClassifier(
             prior=prior, prior_scale=ScaleSearch(folds=3, shared=True), tol=1e-2
         )
-        np.testing.assert_array_equal(dense(blocks.fit(X, y).coef_), dense(search.fit(X, y).coef_))
+        np.testing.assert_array_equal(
+            dense(blocks.fit(X, y).coef_), dense(search.fit(X, y).coef_)
+        )
 
 
 def test_blocks_of_a_column_transformer_and_their_state():
@@ -121,7 +123,9 @@ def test_blocks_of_another_number_of_columns_are_refused():
     with pytest.raises(ValueError, match="the blocks have 0 columns, but there are 70"):
         SparseBayesClassifier(prior="gaussian", prior_scale="blocks").fit(X, y)
     with pytest.raises(ValueError, match="the blocks have 5 columns, but there are 70"):
-        SparseBayesClassifier(prior="gaussian", prior_scale=BlockScales((("words", 5),))).fit(X, y)
+        SparseBayesClassifier(prior="gaussian", prior_scale=BlockScales((("words", 5),))).fit(
+            X, y
+        )
 
 
 def test_the_online_perceptron_scales_blocks_by_its_evidence():
@@ -133,7 +137,12 @@ def test_the_online_perceptron_scales_blocks_by_its_evidence():
     y = rng.integers(0, 2, size=300)
     X = np.hstack([rng.normal(size=(300, 20)), rng.normal(size=(300, 4)) + y[:, np.newaxis]])
     rule = BlockScales((("noise", 20), ("signal", 4)), rounds=2)
-    settings = {"covariance": "diagonal", "prior": "fixed", "prior_variance": 0.1, "n_epochs": 1}
+    settings = {
+        "covariance": "diagonal",
+        "prior": "fixed",
+        "prior_variance": 0.1,
+        "n_epochs": 1,
+    }
     model = OnlinePerceptron(prior_scale=rule, **settings).fit(X, y)
     plain = OnlinePerceptron(**settings).fit(X, y)
     assert model.evidence_.sum() > plain.evidence_.sum() + 5

@@ -51,7 +51,9 @@ def test_two_labels_are_one_model_and_probabilities_sum_to_one():
     np.testing.assert_allclose(binary.predict_proba(X).sum(axis=1), 1)
     several = SparseBayesClassifier(link="probit").fit(X, labels)
     np.testing.assert_allclose(several.predict_proba(X).sum(axis=1), 1)
-    np.testing.assert_array_equal(several.predict(X), np.argmax(several.predict_proba(X), axis=1))
+    np.testing.assert_array_equal(
+        several.predict(X), np.argmax(several.predict_proba(X), axis=1)
+    )
 
 
 @pytest.mark.parametrize("link", ["logit", "probit", LogF(shape=0.5)], ids=str)
@@ -110,8 +112,18 @@ def test_everything_is_stored(model):
         ("parameters", "link", {"kind": "cauchit-link"}, "unknown kind 'cauchit-link'"),
         ("parameters", "link", {"kind": "probit-noise", "sigma0": 1.0}, "not a link"),
         ("parameters", "link", 3, "not a link"),
-        ("parameters", "prior", {"kind": "laplace-prior", "gamma": -1}, "gamma must be positive"),
-        ("parameters", "prior", {"kind": "laplace-prior", "mode": "high"}, "mode must be a number"),
+        (
+            "parameters",
+            "prior",
+            {"kind": "laplace-prior", "gamma": -1},
+            "gamma must be positive",
+        ),
+        (
+            "parameters",
+            "prior",
+            {"kind": "laplace-prior", "mode": "high"},
+            "mode must be a number",
+        ),
         ("parameters", "tol", "tight", "'tol' of a sparse-bayes must be float"),
         ("parameters", "magic", 1, "has no 'magic'"),
         ("parameters", "posteriors_", [1], "one per model|posterior"),

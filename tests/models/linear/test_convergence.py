@@ -18,14 +18,18 @@ def ill_conditioned():
     """Columns of very different length under a weak prior: full Newton steps overflow."""
     generator = np.random.default_rng(1)
     weights = generator.normal(size=(300, 9)) * (generator.random((300, 9)) < 0.1)
-    X = sparse.csr_array(generator.poisson(0.05, size=(400, 300)) * generator.random((400, 300)))
+    X = sparse.csr_array(
+        generator.poisson(0.05, size=(400, 300)) * generator.random((400, 300))
+    )
     y = (X @ weights + generator.normal(size=(400, 9)) * 0.3 > 0.3).astype(int)
     return sparse.csr_array(X * np.geomspace(1, 1e3, 300)), y
 
 
 def test_converged_solutions_are_modes_where_line_searches_fail():
     X, y = ill_conditioned()
-    problem = SparseBayesClassifier(prior=GaussianPrior(variance=100.0), max_iter=60).problem(X, y)
+    problem = SparseBayesClassifier(prior=GaussianPrior(variance=100.0), max_iter=60).problem(
+        X, y
+    )
     modes = solve_all(problem, "newton", [None] * 9, None)
     found = solve_all(problem.varied(max_iter=40), "dual", [None] * 9, None)
     assert all(mode.converged for mode in modes)
@@ -39,7 +43,9 @@ def test_converged_solutions_are_modes_where_line_searches_fail():
 def test_models_that_do_not_converge_are_warned_about():
     X, y = ill_conditioned()
     with pytest.warns(ConvergenceWarning) as warned:
-        model = SparseBayesClassifier(prior=GaussianPrior(variance=100.0), max_iter=40).fit(X, y)
+        model = SparseBayesClassifier(prior=GaussianPrior(variance=100.0), max_iter=40).fit(
+            X, y
+        )
     left = sum(not solution.converged for solution in model.solutions_)
     assert 0 < left < 9
     assert f"{left} of 9 models did not converge" in str(warned[0].message)
@@ -77,11 +83,16 @@ def test_the_line_search_finds_the_first_step_that_decreases_enough():
 def test_many_sparse_models_are_never_dense_together():
     generator = np.random.default_rng(0)
     n_documents, n_terms, n_models = 200, 100_000, 60
-    X = sparse.csr_array(sparse.random_array((n_documents, n_terms), density=2e-4, rng=generator))
+    X = sparse.csr_array(
+        sparse.random_array((n_documents, n_terms), density=2e-4, rng=generator)
+    )
     y = np.zeros((n_documents, n_models), dtype=int)
     y[generator.integers(0, n_documents, 5 * n_models), np.arange(5 * n_models) % n_models] = 1
     SparseBayesClassifier(prior=LaplacePrior(gamma=0.1)).fit(X[:, :1000], y[:, :2])
-    learner, dense = SparseBayesClassifier(prior=LaplacePrior(gamma=0.1)), n_models * n_terms * 8
+    learner, dense = (
+        SparseBayesClassifier(prior=LaplacePrior(gamma=0.1)),
+        n_models * n_terms * 8,
+    )
     tracemalloc.start()
     try:
         learner.fit(X, y)

@@ -52,7 +52,9 @@ def test_integrals_along_a_weight_are_those_of_quadrature(distance):
             return np.exp(slope * u - curvature * u**2 / 2 - rate * kink)
 
         exact = integrate.quad(density, -30, 30, points=[-distance, 0], limit=500)[0]
-        ours = KinkIntegrals(*(np.array([x]) for x in (distance, slope, curvature, rate))).log_total
+        ours = KinkIntegrals(
+            *(np.array([x]) for x in (distance, slope, curvature, rate))
+        ).log_total
         scaled = 0.5 * np.log1p(2 * curvature / rate**2)
         assert ours - scaled == pytest.approx(np.log(rate / 2 * exact), abs=1e-9)
 
@@ -125,7 +127,13 @@ def test_many_weights_prefer_the_scale_that_gibbs_sampling_does():
         prior, intercept = LaplacePrior(gamma=rate**2), np.array([1.0, 1e-3, 0.0])
         members = sparse.csr_array(y[None].astype(np.int8))
         problem = LinearProblem(
-            sparse.csr_array(X), members, np.ones(300), Logit(), prior, intercept, tolerance=1e-6
+            sparse.csr_array(X),
+            members,
+            np.ones(300),
+            Logit(),
+            prior,
+            intercept,
+            tolerance=1e-6,
         )
         ours.append(log_evidence(problem, 0, solve_all(problem, "auto", [None], None)[0]))
         slopes.append(60 - rate * mean_size_by_gibbs(X, y, rate=rate, n_draws=300))
@@ -141,7 +149,10 @@ def test_many_weights_prefer_the_scale_that_gibbs_sampling_does():
 def test_lanczos_quadrature_is_the_form_with_scipys_functions_of_the_matrix(eigenvalues):
     generator = np.random.default_rng(0)
     basis = np.linalg.qr(generator.normal(size=(300, 300)))[0]
-    matrix, starts = (basis * eigenvalues) @ basis.T, generator.choice([-1.0, 1.0], size=(300, 4))
+    matrix, starts = (
+        (basis * eigenvalues) @ basis.T,
+        generator.choice([-1.0, 1.0], size=(300, 4)),
+    )
     spectra = lanczos_spectra(lambda columns: matrix @ columns, starts)
     logs = np.diagonal(starts.T @ linalg.logm(matrix).real @ starts)
     np.testing.assert_allclose([spectrum.form(np.log) for spectrum in spectra], logs, atol=0.1)
@@ -180,7 +191,10 @@ def test_softmax_of_one_term_is_the_triple_integral():
     problem = softmax_problem(GaussianPrior(), n=30)
     grid = np.linspace(-5, 5, 51)
     weights = np.stack(np.meshgrid(grid, grid, grid, indexing="ij"), axis=-1)
-    labels, likelihood = np.argmax(problem.members.toarray(), axis=0), np.zeros(weights.shape[:-1])
+    labels, likelihood = (
+        np.argmax(problem.members.toarray(), axis=0),
+        np.zeros(weights.shape[:-1]),
+    )
     for x, label in zip(problem.rows.toarray()[:, 0], labels, strict=True):
         likelihood += log_softmax(x * weights, axis=-1)[..., label]
 
@@ -191,7 +205,8 @@ def test_softmax_of_one_term_is_the_triple_integral():
 
     for v in (0.3, 0.7):
         assert (
-            abs(error(GaussianPrior(v), -0.5 * weights**2 / v - 0.5 * np.log(2 * np.pi * v))) < 0.15
+            abs(error(GaussianPrior(v), -0.5 * weights**2 / v - 0.5 * np.log(2 * np.pi * v)))
+            < 0.15
         )
     errors = [
         error(LaplacePrior(g), 0.5 * np.log(g / 4) - np.sqrt(g) * np.abs(weights))
@@ -201,7 +216,9 @@ def test_softmax_of_one_term_is_the_triple_integral():
     assert max(errors) - min(errors) < 0.2
 
 
-@pytest.mark.parametrize("intercept", [FLAT, NORMAL, NO_INTERCEPT], ids=["flat", "normal", "no"])
+@pytest.mark.parametrize(
+    "intercept", [FLAT, NORMAL, NO_INTERCEPT], ids=["flat", "normal", "no"]
+)
 def test_softmax_evidence_under_a_gaussian_prior_is_numpys_determinant(intercept):
     problem = softmax_problem(GaussianPrior(2.0), n=150, d=12, k=4, intercept=intercept)
     solutions = solve_all(problem, "auto", [None] * 4, None)
@@ -216,7 +233,9 @@ def test_softmax_evidence_under_a_gaussian_prior_is_numpys_determinant(intercept
         whole += np.kron(np.diag(p) - np.outer(p, p), np.outer(x, x))
     free, precision, centre = intercept
     whole += np.kron(np.eye(4), np.diag(np.append(np.full(12, 0.5), precision)))
-    value = logs[np.arange(150), labels].sum() - np.sum(weights[:, :-1] ** 2) / 4 - 24 * np.log(2.0)
+    value = (
+        logs[np.arange(150), labels].sum() - np.sum(weights[:, :-1] ** 2) / 4 - 24 * np.log(2.0)
+    )
     value -= 0.5 * precision * np.sum((weights[:, -1] - centre) ** 2)
     if not free:
         kept = np.arange(52) % 13 < 12
@@ -229,10 +248,14 @@ def test_softmax_evidence_under_a_gaussian_prior_is_numpys_determinant(intercept
         value += 1.5 * np.log(2 * np.pi)
     expected = value - 0.5 * np.linalg.slogdet(whole)[1]
     assert softmax_log_evidence(problem, solutions) == pytest.approx(expected, abs=1e-8)
-    assert softmax_log_evidence(problem, solutions, largest=10) == pytest.approx(expected, abs=3.0)
+    assert softmax_log_evidence(problem, solutions, largest=10) == pytest.approx(
+        expected, abs=3.0
+    )
 
 
-@pytest.mark.parametrize("prior", [GaussianPrior(), LaplacePrior()], ids=lambda prior: prior.kind)
+@pytest.mark.parametrize(
+    "prior", [GaussianPrior(), LaplacePrior()], ids=lambda prior: prior.kind
+)
 @pytest.mark.parametrize("multiclass", ["softmax", "one-vs-rest"])
 def test_the_chosen_scale_has_the_highest_evidence(prior, multiclass):
     generator = np.random.default_rng(7)

@@ -29,7 +29,9 @@ FLAT = np.array([1.0, 0.0, 0.0])
 def problem_of(prior, rows=None):
     rows = np.eye(4) if rows is None else rows
     members = sparse.csr_array(np.array([[1, 1, 0, 0]])[:, : len(rows)])
-    return LinearProblem(sparse.csr_array(rows), members, np.ones(len(rows)), Logit(), prior, FLAT)
+    return LinearProblem(
+        sparse.csr_array(rows), members, np.ones(len(rows)), Logit(), prior, FLAT
+    )
 
 
 def test_a_search_closes_in_on_the_minimum():
@@ -63,7 +65,9 @@ def test_parameters_of_priors_broadcast_to_categories_and_terms():
 def test_intervals_of_scores_and_of_normalised_probabilities():
     low, high = score_interval(np.zeros(1), np.ones(1), 0.9)
     np.testing.assert_allclose([low[0], high[0]], norm.ppf([0.05, 0.95]))
-    low, high = normalised_bounds(np.log([[0.2, 0.3]]), np.log([[0.1, 0.1]]), np.log([[0.6, 0.8]]))
+    low, high = normalised_bounds(
+        np.log([[0.2, 0.3]]), np.log([[0.1, 0.1]]), np.log([[0.6, 0.8]])
+    )
     np.testing.assert_allclose(low, [[0.1 / 0.4, 0.1 / 0.3]])
     np.testing.assert_allclose(high, [[0.6 / 0.9, 0.8 / 1.0]])
 
@@ -72,7 +76,9 @@ def test_best_intercepts_and_scaled_rows():
     assert best_constants(Logit(), FLAT, np.array([3.0]), np.array([1.0])) == pytest.approx(
         np.log(3)
     )
-    assert scaled_rows(sparse.csr_array([[3.0, 1.0]]), np.array([4.0, 1.0]))[1].tolist() == [3.25]
+    assert scaled_rows(sparse.csr_array([[3.0, 1.0]]), np.array([4.0, 1.0]))[1].tolist() == [
+        3.25
+    ]
 
 
 def test_rows_of_weights_are_stacked_and_split():

@@ -97,7 +97,9 @@ def test_two_classes_and_threads_and_supports():
 def test_a_path_has_the_modes_of_single_fits():
     X, Y = documents()
     scales = np.geomspace(0.3, 20.0, 12)
-    path = SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=1e-8).path(X, Y, scales=scales)
+    path = SparseBayesClassifier(prior=LaplacePrior(gamma=1.0), tol=1e-8).path(
+        X, Y, scales=scales
+    )
     for scale, weights in zip(scales, path.coefficients, strict=True):
         alone = SparseBayesClassifier(prior=LaplacePrior(gamma=scale**-2.0), tol=1e-8).fit(X, Y)
         np.testing.assert_allclose(dense(weights), dense(alone.coef_), atol=1e-5)

@@ -31,7 +31,10 @@ def test_covariance_is_the_inverse_of_the_numerical_hessian(link):
             corners += objective(weights - a - b) - objective(weights - a + b)
             hessian[j, k] = corners / (4 * step**2)
     np.testing.assert_allclose(
-        posterior_of(problem, 0, solution).covariance, np.linalg.inv(hessian), rtol=1e-3, atol=1e-5
+        posterior_of(problem, 0, solution).covariance,
+        np.linalg.inv(hessian),
+        rtol=1e-3,
+        atol=1e-5,
     )
 
 
@@ -51,4 +54,7 @@ def test_without_an_intercept_it_is_known():
     solution = solve_all(problem, "auto", [None], None)[0]
     assert posterior_of(problem, 0, solution).variances[-1] == 0
     with_one = LinearProblem(rows, members, np.ones(3), Logit(), GaussianPrior(), FLAT)
-    assert posterior_of(with_one, 0, solve_all(with_one, "auto", [None], None)[0]).variances[-1] > 0
+    assert (
+        posterior_of(with_one, 0, solve_all(with_one, "auto", [None], None)[0]).variances[-1]
+        > 0
+    )

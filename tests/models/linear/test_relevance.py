@@ -5,15 +5,20 @@ import pytest
 from scipy import integrate, optimize, stats
 from scipy.special import expit, log_expit
 
-from bayesift.models.linear import GammaPrior, GaussianPrior, JeffreysPrior, SparseBayesClassifier
+from bayesift.models.linear import (
+    GammaPrior,
+    GaussianPrior,
+    JeffreysPrior,
+    SparseBayesClassifier,
+)
 
 
 def documents(n=300, d=8, seed=0):
     generator = np.random.default_rng(seed)
     X = generator.normal(size=(n, d))
-    return X, (X @ np.r_[2.0, -1.5, np.zeros(d - 2)] + 0.5 + generator.logistic(size=n) > 0).astype(
-        int
-    )
+    return X, (
+        X @ np.r_[2.0, -1.5, np.zeros(d - 2)] + 0.5 + generator.logistic(size=n) > 0
+    ).astype(int)
 
 
 @pytest.mark.parametrize("distance", [0.3, -2.0])
@@ -28,7 +33,9 @@ def test_the_expected_precision_is_that_of_quadrature(distance):
             * stats.norm.pdf(distance, scale=precision**-0.5)
         )
 
-    expected = integrate.quad(mass, 0, np.inf, (1,))[0] / integrate.quad(mass, 0, np.inf, (0,))[0]
+    expected = (
+        integrate.quad(mass, 0, np.inf, (1,))[0] / integrate.quad(mass, 0, np.inf, (0,))[0]
+    )
     prior = GammaPrior(shape=shape, rate=rate)
     assert prior.spread(np.array([distance]), 0)[0] ** -2 == pytest.approx(expected)
     student = stats.t(2 * shape, scale=np.sqrt(rate / shape))
@@ -38,9 +45,9 @@ def test_the_expected_precision_is_that_of_quadrature(distance):
 
 def test_em_finds_a_mode_under_student_t():
     X, y = documents()
-    model = SparseBayesClassifier(prior=GammaPrior(shape=1.0, rate=0.3), solver="em", tol=1e-7).fit(
-        X, y
-    )
+    model = SparseBayesClassifier(
+        prior=GammaPrior(shape=1.0, rate=0.3), solver="em", tol=1e-7
+    ).fit(X, y)
     signs = 2 * y - 1
 
     def objective(weights):
@@ -99,7 +106,9 @@ def test_relevance_drops_terms_that_say_nothing(link):
     weights = _dense(model.coef_).ravel()
     assert weights[0] > 0.5
     assert weights[1] < -0.5
-    assert np.count_nonzero(weights[2:]) < 38 / 2  # of terms that say nothing q^2 > s in 32 of 100
+    assert (
+        np.count_nonzero(weights[2:]) < 38 / 2
+    )  # of terms that say nothing q^2 > s in 32 of 100
     assert np.all(np.abs(weights[2:]) < 0.35)
     assert model.solutions_[0].objective[-1] < model.solutions_[0].objective[0]
 

@@ -152,7 +152,9 @@ def test_cross_validation_takes_the_best_of_its_path(shared):
         assert validation.chosen[c] == validation.scales[best, c]
     np.testing.assert_array_equal(model.prior_scale_, np.broadcast_to(validation.chosen, 2))
     cautious = SparseBayesClassifier(
-        prior_scale=CrossValidation(folds=5, shared=shared, n_scales=8, rule="one-standard-error")
+        prior_scale=CrossValidation(
+            folds=5, shared=shared, n_scales=8, rule="one-standard-error"
+        )
     ).fit(X, Y)
     for c, chosen in enumerate(cautious.validation_.chosen):
         losses, errors = validation.losses[:, c], validation.errors[:, c]
@@ -235,7 +237,9 @@ def test_evidence_by_the_whole_determinant_on_either_side_and_by_lanczos():
             problem.signs(0) * (design @ np.r_[solution.coefficients, solution.intercept])
         ).sum()
         at_mode += norm.logpdf(solution.coefficients, scale=0.7**0.5).sum()
-        whole = at_mode + (n_terms + 1) / 2 * np.log(2 * np.pi) - np.linalg.slogdet(hessian)[1] / 2
+        whole = (
+            at_mode + (n_terms + 1) / 2 * np.log(2 * np.pi) - np.linalg.slogdet(hessian)[1] / 2
+        )
         assert log_evidence(problem, 0, solution) == pytest.approx(whole, abs=1e-8)
         roots = np.sqrt(p * (1 - p))[:, None]
         logarithm = linalg.logm(np.eye(n_documents) + 0.7 * roots * (X @ X.T) * roots.T)
@@ -243,7 +247,9 @@ def test_evidence_by_the_whole_determinant_on_either_side_and_by_lanczos():
             np.sqrt(2 * np.sum((logarithm - np.diag(np.diag(logarithm))) ** 2) / 7) / 2
         )  # of seven random signs
         assert noise < 0.05 * abs(whole)
-        assert log_evidence(problem, 0, solution, largest=10) == pytest.approx(whole, abs=3 * noise)
+        assert log_evidence(problem, 0, solution, largest=10) == pytest.approx(
+            whole, abs=3 * noise
+        )
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -267,7 +273,8 @@ def test_the_evidence_is_maximised(shared):
 
 
 @pytest.mark.parametrize(
-    "rule", [None, 3, "norm", "search", CrossValidation(folds=3, n_scales=4), Evidence(shared=True)]
+    "rule",
+    [None, 3, "norm", "search", CrossValidation(folds=3, n_scales=4), Evidence(shared=True)],
 )
 def test_stored_with_its_scale(rule):
     X, Y = documents()

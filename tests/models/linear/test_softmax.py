@@ -20,7 +20,9 @@ from bayesift.models.linear import (
 def documents(n=150, d=20, k=4, seed=0):
     generator = np.random.default_rng(seed)
     X = generator.poisson(0.5, size=(n, d)).astype(float)
-    return X, np.argmax(X @ generator.normal(size=(d, k)) + generator.gumbel(size=(n, k)), axis=1)
+    return X, np.argmax(
+        X @ generator.normal(size=(d, k)) + generator.gumbel(size=(n, k)), axis=1
+    )
 
 
 def softmax(**parameters):
@@ -39,7 +41,9 @@ def loss(X, y, weights, intercepts, importance=1.0):
 def pulls(X, y, weights, intercepts, importance):
     """Minus the gradient of the loss for weights and intercepts."""
     scores = X @ weights.T + intercepts
-    residuals = np.eye(len(weights))[y] - np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
+    residuals = np.eye(len(weights))[y] - np.exp(
+        scores - logsumexp(scores, axis=1, keepdims=True)
+    )
     residuals *= importance[:, None]
     return residuals.T @ X, residuals.sum(axis=0)
 
@@ -66,7 +70,9 @@ def best_by_proximal_gradient(X, y, absolute, mode, lower, upper, importance, ro
 
 @pytest.mark.parametrize("solver", ["newton", "coordinate", "lbfgs", "variational-mode", "em"])
 @pytest.mark.parametrize(
-    "intercept", ["flat", GaussianPrior(variance=0.5, mode=0.3), None], ids=["flat", "normal", "no"]
+    "intercept",
+    ["flat", GaussianPrior(variance=0.5, mode=0.3), None],
+    ids=["flat", "normal", "no"],
 )
 def test_gaussian_mode_is_that_of_scipy(solver, intercept):
     X, y = documents()
@@ -120,9 +126,9 @@ def test_probabilities_are_those_of_scikit_learn():
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
     ours = softmax(prior=LaplacePrior(gamma=4.0), tol=1e-7).fit(X, y)
-    theirs = LogisticRegression(C=0.5, l1_ratio=1.0, solver="saga", tol=1e-9, max_iter=100_000).fit(
-        X, y
-    )
+    theirs = LogisticRegression(
+        C=0.5, l1_ratio=1.0, solver="saga", tol=1e-9, max_iter=100_000
+    ).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
     np.testing.assert_allclose(
         np.abs(dense(ours.coef_)).sum(), np.abs(theirs.coef_).sum(), rtol=1e-5
@@ -145,7 +151,9 @@ def test_laplace_mode_is_that_of_proximal_gradients(constrained):
     prior = LaplacePrior(gamma=absolute**2, mode=mode, sign=sign)
     model = softmax(prior=prior, tol=1e-8).fit(X, y, sample_weight=importance)
     lower, upper = np.where(sign > 0, 0, -np.inf), np.where(sign < 0, 0, np.inf)
-    weights, intercepts = best_by_proximal_gradient(X, y, absolute, mode, lower, upper, importance)
+    weights, intercepts = best_by_proximal_gradient(
+        X, y, absolute, mode, lower, upper, importance
+    )
 
     def objective(weights, intercepts):
         return loss(X, y, weights, intercepts, importance) + np.sum(
@@ -179,7 +187,9 @@ def test_two_classes_of_softmax_are_a_binary_model_of_twice_the_variance():
     binary = softmax(prior=GaussianPrior(variance=2.0), tol=1e-10).fit(X, y)
     three = np.append(y, 2)  # a third class whose one document has no weight
     three_classes = softmax(prior=GaussianPrior(variance=1.0), tol=1e-10, intercept="flat")
-    three_classes.fit(np.vstack([X, X[:1]]), three, sample_weight=np.append(np.ones(len(y)), 0.0))
+    three_classes.fit(
+        np.vstack([X, X[:1]]), three, sample_weight=np.append(np.ones(len(y)), 0.0)
+    )
     np.testing.assert_allclose(
         three_classes.coef_[1] - three_classes.coef_[0], binary.coef_[0], atol=1e-6
     )
@@ -236,7 +246,11 @@ def small_softmax(n=25, k=3):
         X,
         y,
         softmax(
-            prior=GaussianPrior(0.8), intercept=None, solver="variational", tol=1e-6, max_iter=5000
+            prior=GaussianPrior(0.8),
+            intercept=None,
+            solver="variational",
+            tol=1e-6,
+            max_iter=5000,
         ),
     )
 
@@ -282,7 +296,10 @@ def test_the_normals_of_the_bound_are_their_own_best():
         return -(total + np.sum(lines) - np.sum(log_sum))
 
     best = optimize.minimize(
-        minus_bound, np.zeros(100), method="L-BFGS-B", options={"maxiter": 5000, "maxfun": 10**6}
+        minus_bound,
+        np.zeros(100),
+        method="L-BFGS-B",
+        options={"maxiter": 5000, "maxfun": 10**6},
     )
     assert model.solutions_[0].objective[-1] == pytest.approx(best.fun, abs=1e-3)
 
@@ -316,7 +333,9 @@ def test_supports_limit_the_terms_of_each_class(prior):
     assert not np.any(dense(model.coef_)[:, 8:])
 
 
-@pytest.mark.parametrize("prior", [GaussianPrior(), LaplacePrior()], ids=lambda prior: prior.kind)
+@pytest.mark.parametrize(
+    "prior", [GaussianPrior(), LaplacePrior()], ids=lambda prior: prior.kind
+)
 def test_warm_starts_begin_where_the_last_fit_ended(prior):
     X, y = documents()
     model = softmax(prior=prior, warm_start=True, tol=1e-6).fit(X, y)

@@ -52,7 +52,9 @@ def violations(problem, category, solution):
     absolute, square, mode, lower, upper = problem.penalty(category)
     weights = solution.coefficients
     slope = square * (weights - mode) - X.T @ pulls
-    worst = [abs(pulls.sum() - problem.intercept[1] * (solution.intercept - problem.intercept[2]))]
+    worst = [
+        abs(pulls.sum() - problem.intercept[1] * (solution.intercept - problem.intercept[2]))
+    ]
     for j in problem.terms_of(category):
         if weights[j] == mode[j]:
             right, left = slope[j] + absolute[j], slope[j] - absolute[j]
@@ -76,7 +78,9 @@ def test_gaussian_prior_every_solver_finds_the_same_mode(link, solver, intercept
     for category, found in enumerate(solve_all(problem, solver, [None, None], None)):
         assert found.converged
         assert violations(problem, category, expected[category]) < 1e-6
-        np.testing.assert_allclose(found.coefficients, expected[category].coefficients, atol=2e-5)
+        np.testing.assert_allclose(
+            found.coefficients, expected[category].coefficients, atol=2e-5
+        )
         np.testing.assert_allclose(found.intercept, expected[category].intercept, atol=2e-5)
 
 
@@ -163,7 +167,9 @@ def test_jeffreys_is_sparser_than_its_ridge_start_and_stationary():
     np.testing.assert_allclose(pulls[support], 1 / found.coefficients[support], rtol=1e-3)
 
 
-@pytest.mark.parametrize("solver", [name for name in SOLVERS if name not in ("variational", "ard")])
+@pytest.mark.parametrize(
+    "solver", [name for name in SOLVERS if name not in ("variational", "ard")]
+)
 def test_only_supported_terms_get_weights(solver):
     terms = [np.array([0, 3, 4], dtype=np.int32), np.array([1, 11], dtype=np.int32)]
     problem = problem_of(Logit(), GaussianPrior(), terms=terms)
@@ -171,7 +177,9 @@ def test_only_supported_terms_get_weights(solver):
     found = solve_all(problem, solver, [None, None], None)
     assert set(np.flatnonzero(found[1].coefficients)) <= {1, 11}
     expected = solve_all(alone, "coordinate", [None, None], None)[0]
-    np.testing.assert_allclose(found[0].coefficients[terms[0]], expected.coefficients, atol=1e-5)
+    np.testing.assert_allclose(
+        found[0].coefficients[terms[0]], expected.coefficients, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize(
@@ -190,7 +198,10 @@ def test_threads_and_warm_starts_change_nothing(prior):
 
 
 def test_solvers_that_cannot_are_refused():
-    laplace, jeffreys = problem_of(Logit(), LaplacePrior()), problem_of(Logit(), JeffreysPrior())
+    laplace, jeffreys = (
+        problem_of(Logit(), LaplacePrior()),
+        problem_of(Logit(), JeffreysPrior()),
+    )
     with pytest.raises(ValueError, match="needs a smooth prior"):
         choose_solver("newton", laplace)
     with pytest.raises(ValueError, match="needs a log-concave prior"):
@@ -230,7 +241,9 @@ def test_dual_ascent_takes_scales_modes_weights_and_starts(link, intercept):
 
 def test_a_block_of_dual_ascent_takes_a_mode_of_each_category():
     generator = np.random.default_rng(3)
-    small = problem_of(Logit(), GaussianPrior(variance=0.7, mode=generator.normal(size=(9, 12))))
+    small = problem_of(
+        Logit(), GaussianPrior(variance=0.7, mode=generator.normal(size=(9, 12)))
+    )
     members = sparse.csr_array((generator.random((9, 80)) < 0.3).astype(np.int8))
     problem = replace(small, members=members)
     expected = solve_all(problem, "coordinate", [None] * 9, None)

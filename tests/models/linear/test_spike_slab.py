@@ -141,7 +141,9 @@ def test_mean_likelihoods_are_near_the_integral_and_agree_with_their_derivatives
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("link", ["logit", "probit"])
-def test_the_background_is_the_best_of_two_directions_beside_the_words_that_matter(link, intercept):
+def test_the_background_is_the_best_of_two_directions_beside_the_words_that_matter(
+    link, intercept
+):
     """Two conjugate directions span (s, D^-1 H s), s = D^-1 g; their best combination by NumPy."""
     X, y, _ = planted(200, 15, link=link, density=0.3)
     weights = np.random.default_rng(1).integers(1, 3, 200).astype(float)
@@ -339,9 +341,13 @@ def test_words_that_matter_are_shown(capsys):
 
     texts = ["wheat and corn", "wheat exports", "crude oil prices", "oil tankers"] * 10
     model = make_learner("logistic-spike-slab")
-    classifier = TextClassifier(model=model).fit(texts, ["grain", "grain", "crude", "crude"] * 10)
+    classifier = TextClassifier(model=model).fit(
+        texts, ["grain", "grain", "crude", "crude"] * 10
+    )
     words = {
-        word.word: word.inclusion for category in classifier.top_terms(5) for word in category.words
+        word.word: word.inclusion
+        for category in classifier.top_terms(5)
+        for word in category.words
     }
     assert max(words["wheat"], words["oil"]) > 0.9
     explanation = classifier.explain("wheat and corn", categories=["grain"])

@@ -53,7 +53,9 @@ def test_logit_curvature_by_hand():
     p = expit(X @ model.coef_[0] + model.intercept_[0])
     design = np.column_stack([X, np.ones(200)])
     precision = design.T * (p * (1 - p)) @ design + np.diag([0.5, 0.5, 0.5, 0.0])
-    np.testing.assert_allclose(model.posteriors_[0].covariance, np.linalg.inv(precision), rtol=1e-6)
+    np.testing.assert_allclose(
+        model.posteriors_[0].covariance, np.linalg.inv(precision), rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("link", LINKS, ids=str)
@@ -63,12 +65,17 @@ def test_variance_of_one_weight_against_quadrature(link):
     X = generator.normal(size=(500, 1))
     y = (generator.random(500) < probabilities(link_of(link), 0.8 * X[:, 0])).astype(int)
     model = SparseBayesClassifier(
-        link=link, prior=GaussianPrior(variance=1.0), intercept=None, tol=1e-10, posterior="normal"
+        link=link,
+        prior=GaussianPrior(variance=1.0),
+        intercept=None,
+        tol=1e-10,
+        posterior="normal",
     ).fit(X, y)
 
     def log_posterior(weight):
         return (
-            log_likelihoods(link_of(link), (2 * y - 1) * X[:, 0] * weight)[0].sum() - weight**2 / 2
+            log_likelihoods(link_of(link), (2 * y - 1) * X[:, 0] * weight)[0].sum()
+            - weight**2 / 2
         )
 
     mode, deviation = model.coef_[0, 0], np.sqrt(model.coef_variance_.toarray()[0, 0])
@@ -99,7 +106,8 @@ def test_two_weights_against_quadrature():
     ).fit(X, Y)
     spread = np.sqrt(model.coef_variance_.toarray()[0])
     first, second = (
-        np.linspace(m - 6 * s, m + 6 * s, 61) for m, s in zip(model.coef_[0], spread, strict=True)
+        np.linspace(m - 6 * s, m + 6 * s, 61)
+        for m, s in zip(model.coef_[0], spread, strict=True)
     )
     weights = np.array([(a, b) for a in first for b in second])
     margins = (weights @ X.T) * (2 * Y[:, 0] - 1)
@@ -179,7 +187,9 @@ def test_weights_at_a_bound_are_known():
 
 def test_very_many_terms_count_as_independent():
     X, Y, _ = documents(n=30, d=1001, k=2)
-    model = SparseBayesClassifier(prior=GaussianPrior(variance=0.5), posterior="normal").fit(X, Y)
+    model = SparseBayesClassifier(prior=GaussianPrior(variance=0.5), posterior="normal").fit(
+        X, Y
+    )
     design = np.column_stack([X, np.ones(30)])
     p = expit(X @ model.coef_[1] + model.intercept_[1])
     expected = 1 / ((design**2).T @ (p * (1 - p)) + np.append(np.full(1001, 2.0), 0.0))
@@ -200,7 +210,9 @@ def test_stored_and_restored(prior, kind):
     np.testing.assert_array_equal(
         again.predict_proba_integrated(X), model.predict_proba_integrated(X)
     )
-    np.testing.assert_array_equal(again.coef_variance_.toarray(), model.coef_variance_.toarray())
+    np.testing.assert_array_equal(
+        again.coef_variance_.toarray(), model.coef_variance_.toarray()
+    )
 
 
 def test_hostile_arrays_are_refused():
@@ -221,7 +233,10 @@ def test_hostile_arrays_are_refused():
         {"covariance": -values},
         {"covariance": None},
     ):
-        mutated = {**arrays, **{f"posteriors_.1.{name}": value for name, value in change.items()}}
+        mutated = {
+            **arrays,
+            **{f"posteriors_.1.{name}": value for name, value in change.items()},
+        }
         mutated = {name: value for name, value in mutated.items() if value is not None}
         with pytest.raises(DataError):
             SparseBayesClassifier.from_state(parameters, mutated)

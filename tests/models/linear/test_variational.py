@@ -23,7 +23,9 @@ MODE, VARIANCE = 0.3, 2.0
 def small_problem(intercept, *, n=30):
     generator = np.random.default_rng(3)
     X = generator.normal(size=(n, 1))
-    members = sparse.csr_array((X[:, 0] + generator.logistic(size=n) > 0.2).astype(np.int8)[None])
+    members = sparse.csr_array(
+        (X[:, 0] + generator.logistic(size=n) > 0.2).astype(np.int8)[None]
+    )
     importance = generator.integers(1, 3, n).astype(float)
     prior = GaussianPrior(variance=VARIANCE, mode=MODE)
     return LinearProblem(
@@ -71,7 +73,9 @@ def test_mean_covariance_and_bound_are_those_of_the_bounded_posterior_by_quadrat
     solution, posterior = variational_posterior(problem, 0)
     mean = np.array([solution.coefficients[0], solution.intercept])
     design = np.column_stack([problem.rows.toarray(), np.ones(len(problem.importance))])
-    xi = np.sqrt(np.sum(design @ (posterior.covariance + np.outer(mean, mean)) * design, axis=1))
+    xi = np.sqrt(
+        np.sum(design @ (posterior.covariance + np.outer(mean, mean)) * design, axis=1)
+    )
 
     def bounded(scale):
         def factor(i, margins):

@@ -13,7 +13,9 @@ def test_sparse_weights_score_as_the_dense_product_does(n_models, density):
     X = sparse.csr_array(
         sparse.vstack([X, sparse.csr_array((1, 30))])
     )  # and a document without terms
-    weights = generator.normal(size=(n_models, 30)) * (generator.random((n_models, 30)) < density)
+    weights = generator.normal(size=(n_models, 30)) * (
+        generator.random((n_models, 30)) < density
+    )
     intercepts = generator.normal(size=n_models)
     expected = X.toarray() @ weights.T + intercepts
     np.testing.assert_allclose(

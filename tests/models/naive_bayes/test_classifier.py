@@ -25,7 +25,9 @@ SMOOTHINGS = [
     HierarchicalShrinkage({"crude": "energy", "gas": "energy"}),
     MaximumLikelihood(),
 ]
-smoothings = pytest.mark.parametrize("smoothing", SMOOTHINGS, ids=lambda smoothing: smoothing.kind)
+smoothings = pytest.mark.parametrize(
+    "smoothing", SMOOTHINGS, ids=lambda smoothing: smoothing.kind
+)
 
 
 def counts(n_documents=50, n_terms=30, seed=0):
@@ -40,9 +42,9 @@ def labels_of(n_documents=50, seed=1):
 
 
 def indicator_of(n_documents=50, seed=2):
-    Y = (np.random.default_rng(seed).random((n_documents, 5)) < [0.5, 0.3, 0.2, 0.1, 0.05]).astype(
-        int
-    )
+    Y = (
+        np.random.default_rng(seed).random((n_documents, 5)) < [0.5, 0.3, 0.2, 0.1, 0.05]
+    ).astype(int)
     Y[:5] = np.eye(5)
     return Y
 
@@ -232,7 +234,9 @@ def test_impossible_documents_get_the_prior():
     expected = [[1, 0], [0, 1], [1 / 3, 2 / 3], [1 / 3, 2 / 3]]
     np.testing.assert_allclose(model.predict_proba(documents), expected)
     assert model.predict_joint_log_proba(documents)[2].tolist() == [-np.inf, -np.inf]
-    several = NaiveBayesClassifier(smoothing=MaximumLikelihood()).fit(X, [[1, 0], [0, 1], [0, 1]])
+    several = NaiveBayesClassifier(smoothing=MaximumLikelihood()).fit(
+        X, [[1, 0], [0, 1], [0, 1]]
+    )
     np.testing.assert_allclose(several.predict_proba(documents), expected)
     assert not np.any(np.isnan(several.log_odds_coef_))
 

@@ -26,7 +26,9 @@ def siblings():
     shared, own, other = generator.dirichlet(np.full(40, 0.3), size=3)
     mixtures = {"rec.autos": 0.8 * shared + 0.2 * own, "rec.bikes": shared, "sci.space": other}
     sizes = {"rec.autos": 6, "rec.bikes": 120, "sci.space": 120}
-    X = np.concatenate([generator.multinomial(15, mixtures[c], size=n) for c, n in sizes.items()])
+    X = np.concatenate(
+        [generator.multinomial(15, mixtures[c], size=n) for c, n in sizes.items()]
+    )
     return X.astype(float), np.repeat(list(sizes), list(sizes.values())), mixtures
 
 
@@ -62,7 +64,9 @@ def test_weights_maximise_the_likelihood_of_held_out_words(siblings):
 
     best = minimize(loss, np.zeros(4), tol=1e-12)
     weights = np.exp(best.x) / np.exp(best.x).sum()
-    np.testing.assert_allclose(np.exp(model.feature_log_prob_[0]), weights @ estimates, rtol=1e-3)
+    np.testing.assert_allclose(
+        np.exp(model.feature_log_prob_[0]), weights @ estimates, rtol=1e-3
+    )
 
 
 def test_circles_are_refused():

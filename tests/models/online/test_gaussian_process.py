@@ -125,7 +125,9 @@ def test_deletion_is_the_nearest_sparser_process():
         gap = mean - k @ alpha
         weighted = np.linalg.solve(other, covariance)
         _, logarithm = np.linalg.slogdet(weighted)
-        return 0.5 * (np.trace(weighted) + gap @ np.linalg.solve(other, gap) - len(X) - logarithm)
+        return 0.5 * (
+            np.trace(weighted) + gap @ np.linalg.solve(other, gap) - len(X) - logarithm
+        )
 
     least = distance(full.alpha, full.C)
     generator = np.random.default_rng(0)
@@ -176,7 +178,9 @@ def test_one_update_has_the_moments_of_numerical_integration(kind):
 @pytest.mark.parametrize(
     "kernel", [*KINDS, PolynomialCovariance(degree=3, constant=0.5), RBFCovariance(length=0.4)]
 )
-@pytest.mark.parametrize("likelihood", [ProbitNoise(0.5), LogitNoise(), FlipNoise(0.05)], ids=str)
+@pytest.mark.parametrize(
+    "likelihood", [ProbitNoise(0.5), LogitNoise(), FlipNoise(0.05)], ids=str
+)
 def test_one_by_one_in_batches_and_at_once_are_identical(kernel, likelihood):
     X, signs = documents(n_documents=300)
     models = []
@@ -285,7 +289,9 @@ def test_columns_may_be_added():
 def test_categories_may_be_added():
     X, signs = documents()
     Y = np.column_stack([signs > 0, signs < 0]).astype(int)
-    model = OnlineGaussianProcess().partial_fit(X, Y).partial_fit(X, np.column_stack([Y, Y[:, 0]]))
+    model = (
+        OnlineGaussianProcess().partial_fit(X, Y).partial_fit(X, np.column_stack([Y, Y[:, 0]]))
+    )
     late = OnlineGaussianProcess().partial_fit(X, Y[:, [0, 1]])
     np.testing.assert_array_equal(model.processes_[2].alpha, late.processes_[0].alpha)
     with pytest.raises(ValueError, match="1 columns, the model 3"):
@@ -303,7 +309,9 @@ def test_supports_are_the_terms_of_each_category():
     for c in range(2):
         alone = OnlineGaussianProcess(max_basis="terms").fit(X * feature_mask[c], Y)
         np.testing.assert_allclose(
-            model.predict_proba(X)[:, c], alone.predict_proba(X * feature_mask[c])[:, c], atol=5e-3
+            model.predict_proba(X)[:, c],
+            alone.predict_proba(X * feature_mask[c])[:, c],
+            atol=5e-3,
         )
     more = feature_mask | (np.arange(X.shape[1]) == 9)
     model.partial_fit(X, Y, feature_mask=more)
@@ -330,7 +338,9 @@ def test_evidence_and_gains_are_those_of_the_fields():
     model = OnlineGaussianProcess(kernel="polynomial").fit(X, signs)
     means, variances = model.predict_fields(X)
     u = signs * means[:, 0] / np.sqrt(0.25 + variances[:, 0])
-    np.testing.assert_allclose(model.log_evidence(X, signs), [np.log(ndtr(u)).sum()], rtol=1e-10)
+    np.testing.assert_allclose(
+        model.log_evidence(X, signs), [np.log(ndtr(u)).sum()], rtol=1e-10
+    )
     np.testing.assert_allclose(
         model.predict_proba(X)[:, 1], ndtr(means[:, 0] / np.sqrt(0.25 + variances[:, 0]))
     )
@@ -359,7 +369,9 @@ def test_learning_goes_on_after_a_restart_to_the_bit(kernel):
     Y = np.column_stack([signs > 0, X[:, 3] > 0.2]).astype(int)
     feature_mask = np.ones((2, X.shape[1]), dtype=bool)
     feature_mask[1, :5] = False
-    whole = OnlineGaussianProcess(kernel=kernel, likelihood=LogitNoise(by="probit"), max_basis=10)
+    whole = OnlineGaussianProcess(
+        kernel=kernel, likelihood=LogitNoise(by="probit"), max_basis=10
+    )
     whole.partial_fit(X[:150], Y[:150], feature_mask=feature_mask)
     parameters, arrays = whole.get_state()
     resumed = OnlineGaussianProcess.from_state(json.loads(json.dumps(parameters)), arrays)

@@ -38,7 +38,9 @@ def test_log_odds_are_those_of_plain_numpy():
     model = OnlineLaplaceClassifier(gamma=0.25, rate=2.0).partial_fit(X[:70], Y[:70]).new_pass()
     model.partial_fit(X[70:90], Y[70:90])
     expected = np.column_stack([recursion(X, y, 0.5, 2.0, 70)[90:] for y in Y.T])
-    np.testing.assert_allclose(model.progressive_proba(X[90:], Y[90:]), expit(expected), rtol=1e-10)
+    np.testing.assert_allclose(
+        model.progressive_proba(X[90:], Y[90:]), expit(expected), rtol=1e-10
+    )
 
 
 def test_many_passes_come_close_to_the_batch_mode():
@@ -96,7 +98,9 @@ def mode_gap(model, batch, X, Y):
         margins = (2 * Y - 1) * (
             X @ np.asarray(sparse.csr_array(each.coef_).toarray()).T + each.intercept_
         )
-        return np.logaddexp(0, -margins).sum() + 2.0 * np.abs(sparse.csr_array(each.coef_)).sum()
+        return (
+            np.logaddexp(0, -margins).sum() + 2.0 * np.abs(sparse.csr_array(each.coef_)).sum()
+        )
 
     return objective(model) / objective(batch) - 1
 
@@ -127,12 +131,16 @@ def test_partial_fit_of_the_batch_classifier_is_the_stream_stored_and_cut(target
         state, arrays = model.get_state()
         model = SparseBayesClassifier.from_state(json.loads(json.dumps(state)), arrays)
     np.testing.assert_allclose(model.predict_proba(X), stream.predict_proba(X), rtol=1e-12)
-    np.testing.assert_array_equal(sparse.csr_array(model.coef_).toarray(), stream.coef_.toarray())
+    np.testing.assert_array_equal(
+        sparse.csr_array(model.coef_).toarray(), stream.coef_.toarray()
+    )
     refitted = model.fit(X, y)
     assert not hasattr(refitted, "stream_")
     np.testing.assert_array_equal(
         refitted.intercept_,
-        SparseBayesClassifier(prior=LaplacePrior(gamma=0.25), prior_scale=0.5).fit(X, y).intercept_,
+        SparseBayesClassifier(prior=LaplacePrior(gamma=0.25), prior_scale=0.5)
+        .fit(X, y)
+        .intercept_,
     )
 
 
@@ -166,4 +174,6 @@ def test_what_partial_fit_of_the_batch_classifier_refuses():
         SparseBayesClassifier().partial_fit(X[:5], ["grain"] * 5)
     state, arrays = SparseBayesClassifier().partial_fit(X, Y).get_state()
     with pytest.raises(DataError, match="not those of its stream"):
-        SparseBayesClassifier.from_state(state, {**arrays, "intercept_": arrays["intercept_"] + 1})
+        SparseBayesClassifier.from_state(
+            state, {**arrays, "intercept_": arrays["intercept_"] + 1}
+        )

@@ -21,7 +21,15 @@ NOISES = [
     FlipNoise(0.1),
     FlipNoise(0.02),
 ]
-FIELDS = [(0.0, 1.0), (1.3, 0.2), (-2.0, 4.0), (3.0, 0.01), (-6.0, 2.0), (5.0, 30.0), (-20.0, 25.0)]
+FIELDS = [
+    (0.0, 1.0),
+    (1.3, 0.2),
+    (-2.0, 4.0),
+    (3.0, 0.01),
+    (-6.0, 2.0),
+    (5.0, 30.0),
+    (-20.0, 25.0),
+]
 
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(20)
@@ -139,7 +147,9 @@ def test_slopes_are_finite_differences_and_both_labels_share_one_probability(noi
     log_evidence, first, second = noise.moments(1, means, variances)
     np.testing.assert_allclose((high - low) / (2 * step), first, rtol=1e-6, atol=1e-8)
     slopes = [noise.moments(1, means + s, variances)[1] for s in (-step, step)]
-    np.testing.assert_allclose((slopes[1] - slopes[0]) / (2 * step), second, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(
+        (slopes[1] - slopes[0]) / (2 * step), second, rtol=1e-5, atol=1e-7
+    )
     np.testing.assert_allclose(
         np.exp(log_evidence) + np.exp(noise.log_evidence(-1, means, variances)), 1, rtol=1e-12
     )
@@ -212,7 +222,9 @@ def test_expected_gain_is_the_mean_over_both_labels(noise, kind):
     p = noise.predictive(means, variances)
     gains = [noise.information_gain(y, means, variances, kind=kind) for y in (-1, 1)]
     expected = noise.expected_information_gain(means, variances, kind=kind)
-    np.testing.assert_allclose(expected, (1 - p) * gains[0] + p * gains[1], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        expected, (1 - p) * gains[0] + p * gains[1], rtol=1e-9, atol=1e-12
+    )
     if kind == "exact":
         assert np.all((expected >= 0) & (expected <= 1))
 
@@ -234,7 +246,11 @@ def test_names_and_descriptions():
     for wrong in ({"kappa": 0.7}, {"rate": 0.1}, {"kappa": "often"}):
         with pytest.raises(DataError):
             decode({"kind": "flip-noise", **wrong})
-    for make in (lambda: ProbitNoise(0.0), lambda: FlipNoise(0.5), lambda: LogitNoise(by="magic")):
+    for make in (
+        lambda: ProbitNoise(0.0),
+        lambda: FlipNoise(0.5),
+        lambda: LogitNoise(by="magic"),
+    ):
         with pytest.raises(ValueError, match="must"):
             make()
     with pytest.raises(ValueError, match="labels"):
@@ -250,7 +266,9 @@ def test_values_of_likelihoods():
     assert ProbitNoise(0.5).predictive(0.0, 1.0).tolist() == 0.5
     assert LogitNoise().predictive(2.0, 1.0).round(6).tolist() == 0.844537
     assert FlipNoise(0.1).predictive(9.0, 1.0).round(6).tolist() == 0.9
-    assert FlipNoise(0.1).expected_information_gain([0.0, 9.0], [1.0, 1.0]).round(3).tolist() == [
+    assert FlipNoise(0.1).expected_information_gain([0.0, 9.0], [1.0, 1.0]).round(
+        3
+    ).tolist() == [
         0.531,
         0.0,
     ]

@@ -30,7 +30,9 @@ def test_the_posterior_is_that_of_plain_numpy():
     variances = [np.diag(posterior.covariance()) for posterior in model.weight_posteriors_]
     np.testing.assert_allclose(variances, [oracle.variances() for oracle in oracles], rtol=1e-8)
     means = [oracle.shift * oracle.variances() for oracle in oracles]
-    np.testing.assert_allclose(np.c_[model.intercept_, model.coef_], means, rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(
+        np.c_[model.intercept_, model.coef_], means, rtol=1e-7, atol=1e-10
+    )
 
 
 def test_the_running_ratio_is_that_of_all_documents():
@@ -38,7 +40,11 @@ def test_the_running_ratio_is_that_of_all_documents():
     ratios = batch_ratio(TermTables.of(X, Y))
     for c in range(Y.shape[1]):
         for j in range(X.shape[1]):
-            counts = Y[:, c].sum(), np.count_nonzero(X[:, j]), np.count_nonzero(X[:, j] * Y[:, c])
+            counts = (
+                Y[:, c].sum(),
+                np.count_nonzero(X[:, j]),
+                np.count_nonzero(X[:, j] * Y[:, c]),
+            )
             assert likelihood_ratio(len(X), *counts) == pytest.approx(ratios[c, j], abs=1e-9)
 
 

@@ -21,7 +21,9 @@ def stream(n_documents=150, n_terms=9, seed=0):
     X = generator.normal(size=(n_documents, n_terms)) * (
         generator.random((n_documents, n_terms)) < 0.5
     )
-    y = (X[:, 0] + 0.5 * X[:, 1] - 0.3 + 0.3 * generator.normal(size=n_documents) > 0).astype(int)
+    y = (X[:, 0] + 0.5 * X[:, 1] - 0.3 + 0.3 * generator.normal(size=n_documents) > 0).astype(
+        int
+    )
     return X, y
 
 
@@ -113,9 +115,14 @@ def test_diagonal_covariance_is_its_recursion():
 def test_low_rank_is_full_at_full_rank(noise):
     X, y = stream(n_documents=300)
     full = OnlinePerceptron(likelihood=noise, n_epochs=1).fit(X, y)
-    low = OnlinePerceptron(likelihood=noise, covariance="low-rank", rank=10, n_epochs=1).fit(X, y)
+    low = OnlinePerceptron(likelihood=noise, covariance="low-rank", rank=10, n_epochs=1).fit(
+        X, y
+    )
     np.testing.assert_allclose(
-        low.weight_posteriors_[0].mean(), full.weight_posteriors_[0].mean(), rtol=1e-9, atol=1e-11
+        low.weight_posteriors_[0].mean(),
+        full.weight_posteriors_[0].mean(),
+        rtol=1e-9,
+        atol=1e-11,
     )
     np.testing.assert_allclose(
         low.weight_posteriors_[0].covariance(),
@@ -141,7 +148,9 @@ def test_compression_keeps_the_mean_and_gives_the_rest_to_the_diagonal():
     values, vectors = values[::-1], vectors[:, ::-1]
     variances = 2.0 * (1 - (vectors[:, 3:] ** 2) @ (values[3:] / (1 + values[3:])))
     precision = np.diag(1 / variances) + (vectors[:, :3] * values[:3] / 2.0) @ vectors[:, :3].T
-    np.testing.assert_allclose(after.covariance(), np.linalg.inv(precision), rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(
+        after.covariance(), np.linalg.inv(precision), rtol=1e-7, atol=1e-10
+    )
 
 
 def test_rank_is_worth_its_cost_where_terms_go_together():
@@ -192,7 +201,9 @@ def test_a_stream_may_be_cut_anywhere(covariance, half_life, cuts):
 def test_passes_are_repeated_streams(covariance):
     X, _ = stream()
     Y = indicator(X)
-    fitted = OnlinePerceptron(covariance=covariance, n_epochs=3, rank=2, shuffle=False).fit(X, Y)
+    fitted = OnlinePerceptron(covariance=covariance, n_epochs=3, rank=2, shuffle=False).fit(
+        X, Y
+    )
     streamed = OnlinePerceptron(covariance=covariance, rank=2)
     for _ in range(3):
         streamed.partial_fit(X, Y)
@@ -204,7 +215,9 @@ def test_fit_takes_the_documents_in_one_random_order(covariance):
     X, y = stream()
     order = np.random.default_rng(7).permutation(len(X))
     shuffled = OnlinePerceptron(covariance=covariance, rank=2, random_state=7).fit(X, y)
-    ordered = OnlinePerceptron(covariance=covariance, rank=2, shuffle=False).fit(X[order], y[order])
+    ordered = OnlinePerceptron(covariance=covariance, rank=2, shuffle=False).fit(
+        X[order], y[order]
+    )
     assert_identical(shuffled, ordered)
 
 
@@ -247,7 +260,9 @@ def test_new_columns_enter_at_the_prior_and_nothing_else_moves(covariance):
     after = early.weight_posteriors_[0].mean(), early.weight_posteriors_[0].covariance()
     np.testing.assert_array_equal(after[0], np.r_[before[0], np.zeros(3)])
     np.testing.assert_allclose(after[1][:7, :7], before[1], rtol=1e-12, atol=1e-15)
-    np.testing.assert_allclose(after[1][7:], np.c_[np.zeros((3, 7)), 1.7 * np.eye(3)], atol=1e-15)
+    np.testing.assert_allclose(
+        after[1][7:], np.c_[np.zeros((3, 7)), 1.7 * np.eye(3)], atol=1e-15
+    )
     known_before = np.where(np.arange(9) < 6, X, 0.0)
     wide = OnlinePerceptron(**settings).partial_fit(known_before[:70], y[:70])
     grown = OnlinePerceptron(**settings).partial_fit(X[:70, :6], y[:70])
@@ -540,11 +555,17 @@ def test_hostile_states_are_refused(covariance):
     refused(parameters={**parameters, "rank": 3, "covariance": "low-rank"})
     refused(parameters={**parameters, "n_seen_": "many"})
     refused(
-        parameters={**parameters, "_bank": {**parameters["_bank"], "n_terms": 2**40, "terms": None}}
+        parameters={
+            **parameters,
+            "_bank": {**parameters["_bank"], "n_terms": 2**40, "terms": None},
+        }
     )
     refused(parameters={**parameters, "_bank": {**parameters["_bank"], "posteriors": []}})
     refused(
-        parameters={**parameters, "classes_": {"kind": "array", "dtype": "<i8", "values": [0, 1]}}
+        parameters={
+            **parameters,
+            "classes_": {"kind": "array", "dtype": "<i8", "values": [0, 1]},
+        }
     )
 
 
@@ -593,7 +614,9 @@ def test_contributions_add_up_to_the_mean_field():
     means = model.predict_fields(X)[0]
     for place, name in enumerate(model.classes_):
         terms, bias = model.contributions(X, name)
-        np.testing.assert_allclose(terms.sum(axis=1) + bias, means[:, place], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            terms.sum(axis=1) + bias, means[:, place], rtol=1e-9, atol=1e-12
+        )
     terms, bias = model.contributions(X, "a", against="c")
     np.testing.assert_allclose(
         terms.sum(axis=1) + bias, means[:, 0] - means[:, 2], rtol=1e-9, atol=1e-12
@@ -602,9 +625,16 @@ def test_contributions_add_up_to_the_mean_field():
 
 @covariances
 def test_models_go_through_a_file(covariance, tmp_path):
-    texts = ["wheat and corn", "corn exports grain", "crude oil prices", "oil tankers barrels"] * 5
+    texts = [
+        "wheat and corn",
+        "corn exports grain",
+        "crude oil prices",
+        "oil tankers barrels",
+    ] * 5
     model = OnlinePerceptron(covariance=covariance, rank=2)
-    classifier = TextClassifier(model=model).fit(texts, ["grain", "grain", "crude", "crude"] * 5)
+    classifier = TextClassifier(model=model).fit(
+        texts, ["grain", "grain", "crude", "crude"] * 5
+    )
     classifier.save(tmp_path / "model.zip")
     loaded = TextClassifier.load(tmp_path / "model.zip")
     np.testing.assert_array_equal(loaded.predict_proba(texts), classifier.predict_proba(texts))
@@ -626,7 +656,9 @@ def test_values_of_a_small_perceptron():
     known, unknown = model.expected_information_gain([[1.0], [0.0]])[:, 0]
     assert known < unknown
     started = OnlinePerceptron().partial_fit([[1.0, 0.0], [0.0, 1.0]], [0, 1])
-    assert started.progressive_proba([[1.0, 0.0], [1.0, 0.0]], [1, 1]).round(2)[:, 1].tolist() == [
+    assert started.progressive_proba([[1.0, 0.0], [1.0, 0.0]], [1, 1]).round(2)[
+        :, 1
+    ].tolist() == [
         0.24,
         0.64,
     ]

@@ -10,7 +10,11 @@ from sklearn.base import clone
 
 from bayesift.models.linear import SparseBayesClassifier
 from bayesift.models.naive_bayes import NaiveBayesClassifier
-from bayesift.models.online import OnlineGaussianProcess, OnlinePerceptron, OnlineStackedClassifier
+from bayesift.models.online import (
+    OnlineGaussianProcess,
+    OnlinePerceptron,
+    OnlineStackedClassifier,
+)
 from bayesift.models.online.laplace import OnlineLaplaceClassifier
 from bayesift.state import encode
 

@@ -40,7 +40,9 @@ def test_log_odds_are_those_of_plain_numpy(idf, n_categories):
     expected = np.array([oracle.scores(x)[0] for x in weighed])
     np.testing.assert_allclose(model.predict_log_odds(later), expected, rtol=1e-7)
     experts = [[oracle.experts(x, c) for c in range(n_categories)] for x in weighed]
-    np.testing.assert_allclose(model.expert_log_odds(later), np.swapaxes(experts, 1, 2), rtol=1e-8)
+    np.testing.assert_allclose(
+        model.expert_log_odds(later), np.swapaxes(experts, 1, 2), rtol=1e-8
+    )
 
 
 def test_each_mixer_is_that_of_plain_numpy():
@@ -82,7 +84,9 @@ def test_however_a_stream_is_cut_the_bits_are_the_same(target):
     cut = OnlineStackedClassifier(idf=True)
     for start, end in ((0, 10), (10, 11), (11, 64), (64, 120)):
         cut.partial_fit(
-            X[start:end], y[start:end], classes=np.unique(y) if y.ndim == 1 and start == 0 else None
+            X[start:end],
+            y[start:end],
+            classes=np.unique(y) if y.ndim == 1 and start == 0 else None,
         )
         state, arrays = cut.get_state()
         cut = OnlineStackedClassifier.from_state(json.loads(json.dumps(state)), arrays)
@@ -107,12 +111,16 @@ def test_a_later_category_starts_as_one_that_never_occurred():
     Y[:80, 3] = 0
     known = OnlineStackedClassifier().partial_fit(X[:80], Y[:80])
     later = (
-        OnlineStackedClassifier().partial_fit(X[:80], Y[:80, :3]).partial_fit(X[80:81], Y[80:81])
+        OnlineStackedClassifier()
+        .partial_fit(X[:80], Y[:80, :3])
+        .partial_fit(X[80:81], Y[80:81])
     )
     known.partial_fit(X[80:81], Y[80:81])
     expected, found = known.expert_log_odds(X), later.expert_log_odds(X)
     np.testing.assert_allclose(found[:, :, :3], expected[:, :, :3])
-    np.testing.assert_allclose(found[:, 3:, 3], expected[:, 3:, 3])  # naive Bayes: the same counts
+    np.testing.assert_allclose(
+        found[:, 3:, 3], expected[:, 3:, 3]
+    )  # naive Bayes: the same counts
     assert np.all(found[:, :3, 3] < -1)
     assert later.predict_proba(X).shape == (120, 4)
 

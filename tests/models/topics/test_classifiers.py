@@ -55,7 +55,8 @@ def test_votes_are_those_of_a_plain_neighbour_search():
     )
     similarity = model.similarity_
     likeness = 1 / (
-        1 + np.exp(-(similarity.slope_ * (similarity.offset_ - distances**2) + similarity.shift_))
+        1
+        + np.exp(-(similarity.slope_ * (similarity.offset_ - distances**2) + similarity.shift_))
     )
     votes = np.einsum("ik,ikc->ic", likeness, Y[places]) + Y.mean(axis=0)
     np.testing.assert_allclose(
@@ -74,9 +75,9 @@ def test_rcut_assigns_as_many_as_it_says():
 
 def test_contributions_of_words_add_up_to_the_log_odds():
     X, Y = documents()
-    model = TopicSVMClassifier(encoder=SparseNMF(n_components=6, max_iter=2000, code_tol=1e-8)).fit(
-        X, Y
-    )
+    model = TopicSVMClassifier(
+        encoder=SparseNMF(n_components=6, max_iter=2000, code_tol=1e-8)
+    ).fit(X, Y)
     new = documents(5, seed=3)[0]
     probabilities = model.predict_proba(new)
     for c in range(3):

@@ -52,7 +52,9 @@ def test_different_pairs_are_uniform_over_all_that_differ():
     drawn = np.zeros((6, 6))
     np.add.at(drawn, (pairs.left[~pairs.same], pairs.right[~pairs.same]), 2 / n)
     assert set(zip(*np.nonzero(drawn), strict=True)) == set(possible)
-    np.testing.assert_allclose(drawn[drawn > 0], 1 / len(possible), atol=5 * np.sqrt(0.1 / (n / 2)))
+    np.testing.assert_allclose(
+        drawn[drawn > 0], 1 / len(possible), atol=5 * np.sqrt(0.1 / (n / 2))
+    )
     assert pairs.same_share == pytest.approx(1 - len(possible) / 20, abs=0.01)
 
 
@@ -83,7 +85,9 @@ def test_stages_follow_the_paper():
         weight = np.exp(-y * F)
         plus, minus = (np.average(x[y == s, m] ** 2, weights=weight[y == s]) for s in (1, -1))
         np.testing.assert_allclose(model.variances[:, m], [plus, minus], rtol=1e-6)
-        f = norm.logpdf(x[:, m], scale=np.sqrt(plus)) - norm.logpdf(x[:, m], scale=np.sqrt(minus))
+        f = norm.logpdf(x[:, m], scale=np.sqrt(plus)) - norm.logpdf(
+            x[:, m], scale=np.sqrt(minus)
+        )
         a = minimize_scalar(lambda a, f=f, F=F: np.sum(np.exp(-y * (F + a * f))), tol=1e-12).x
         if plus < minus and a > 0:
             assert model.factors[m] == pytest.approx(a, rel=1e-5, abs=1e-7)
@@ -112,7 +116,10 @@ def test_rounds_come_near_the_joint_minimum_of_the_exponential_criterion():
         found.append(criterion(model.offset, model.weights))
     bounds = [(None, None)] + [(0, None)] * squares.shape[1]
     least = minimize(
-        lambda t: criterion(t[0], t[1:]), np.zeros(len(bounds)), bounds=bounds, method="L-BFGS-B"
+        lambda t: criterion(t[0], t[1:]),
+        np.zeros(len(bounds)),
+        bounds=bounds,
+        method="L-BFGS-B",
     ).fun
     assert found[0] > found[1] >= found[2] >= least - 1e-9
     assert found[2] < least * 1.01
@@ -183,7 +190,9 @@ def test_naive_bayes_is_the_sum_of_log_ratios_of_densities():
     members = sparse.csr_array(np.eye(3, dtype=int)[labels].T)
     pairs = draw_pairs(members, 2000, np.random.RandomState(1))
     x = unit[pairs.left] - unit[pairs.right]
-    same, different = (np.sqrt(np.mean(x[part] ** 2, axis=0)) for part in (pairs.same, ~pairs.same))
+    same, different = (
+        np.sqrt(np.mean(x[part] ** 2, axis=0)) for part in (pairs.same, ~pairs.same)
+    )
     new = unit[0] - unit[1]
     ratios = norm.logpdf(new, scale=same) - norm.logpdf(new, scale=different)
     expected = ratios[same < different].sum()
@@ -250,7 +259,9 @@ def test_ranking_finds_the_liked_category_and_its_reasons_add_up():
     codes, labels = coded()
     similarity = TopicSimilarity(n_pairs=4000).fit(codes, labels)
     liked, disliked = np.flatnonzero(labels == 0)[:5], np.flatnonzero(labels == 1)[:5]
-    ranked = more_like_this(similarity, codes, liked=liked, disliked=disliked, top=290, n_reasons=6)
+    ranked = more_like_this(
+        similarity, codes, liked=liked, disliked=disliked, top=290, n_reasons=6
+    )
     assert np.mean(labels[[r.document for r in ranked[:20]]] == 0) > 0.8
     assert np.mean(labels[[r.document for r in ranked[-20:]]] == 1) > 0.8
     assert not {r.document for r in ranked} & {*liked, *disliked}
@@ -261,7 +272,9 @@ def test_ranking_finds_the_liked_category_and_its_reasons_add_up():
         [r.score for r in ranked], odds[[r.document for r in ranked]], rtol=1e-7, atol=1e-9
     )
     sums = [sum(reason.contribution for reason in r.reasons) for r in ranked]
-    np.testing.assert_allclose(sums, [r.score - odds.mean() for r in ranked], rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        sums, [r.score - odds.mean() for r in ranked], rtol=1e-6, atol=1e-7
+    )
 
 
 def test_ranking_without_dislikes_and_bad_rows():

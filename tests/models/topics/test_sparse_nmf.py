@@ -111,7 +111,9 @@ def test_objective_is_equation_8(penalty, importance):
 )
 @pytest.mark.parametrize("solver", MONOTONE)
 @settings(deadline=None, max_examples=150)
-def test_objective_never_rises(solver, alpha, penalty, importance, n_topics, scale, sparsity, seed):
+def test_objective_never_rises(
+    solver, alpha, penalty, importance, n_topics, scale, sparsity, seed
+):
     """Any alpha, any start, at every single iteration, topics of sum one at each."""
     generator = np.random.default_rng(seed)
     V = generator.gamma(0.5, scale, (12, 9)) * (generator.random((12, 9)) > sparsity)
@@ -133,7 +135,9 @@ def test_one_topic_has_the_sums_of_rows_and_columns(solver):
     V, objective, H, W = problem(importance="uniform", n_topics=1)
     result = factorise(objective, H, W, max_iter=200, tol=-np.inf, solver=solver)
     np.testing.assert_allclose(result.codes[:, 0], V.sum(axis=1), rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(result.basis[:, 0], V.sum(axis=0) / V.sum(), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        result.basis[:, 0], V.sum(axis=0) / V.sum(), rtol=1e-6, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("penalty", QUADRATIC)
@@ -153,8 +157,15 @@ def test_where_coordinate_steps_rest_multiplicative_ones_gain_nothing(penalty, a
 def test_printed_rules_are_those_of_the_paper_and_may_raise_the_objective():
     """Rules 9 to 11 as printed, over dense matrices: W is terms x topics, H topics x documents."""
     V, objective, H, W = problem(0.5)
-    w, codes, basis, values = objective.importance, H.T.copy(), W.copy(), [objective.value(H, W)]
-    result = factorise(objective, H, W, max_iter=10, tol=-np.inf, check_every=1, solver="printed")
+    w, codes, basis, values = (
+        objective.importance,
+        H.T.copy(),
+        W.copy(),
+        [objective.value(H, W)],
+    )
+    result = factorise(
+        objective, H, W, max_iter=10, tol=-np.inf, check_every=1, solver="printed"
+    )
     for _ in range(10):
         products = basis @ codes
         ratios = np.divide(V.T, products, out=np.zeros_like(products), where=products > 0)
@@ -167,13 +178,17 @@ def test_printed_rules_are_those_of_the_paper_and_may_raise_the_objective():
         basis = basis / basis.sum(axis=0)
         values.append(objective.value(np.ascontiguousarray(codes.T), basis))
     np.testing.assert_allclose(result.objectives, values, rtol=1e-8)
-    longer = factorise(objective, H, W, max_iter=200, tol=-np.inf, check_every=1, solver="printed")
+    longer = factorise(
+        objective, H, W, max_iter=200, tol=-np.inf, check_every=1, solver="printed"
+    )
     assert np.any(np.diff(longer.objectives) > 1e-6)
 
 
 def test_concave_penalties_favour_few_large_parts():
     def spread(penalty):
-        nmf = SparseNMF(n_components=4, alpha=0.3, penalty=penalty, max_iter=5000).fit(documents())
+        nmf = SparseNMF(n_components=4, alpha=0.3, penalty=penalty, max_iter=5000).fit(
+            documents()
+        )
         codes = nmf.transform(documents())
         codes = codes[codes.sum(axis=1) > 0]
         return np.mean(
@@ -256,7 +271,9 @@ def test_basis_step_minimises_its_bound(penalty, alpha):
             """Column of sum one, codes times scale."""
             cost = alpha * (q * scale**2 if penalty == "squared" else h * scale)
             return (
-                -np.sum(C[used, a] * np.log(scale * column)) + scale * h * (w[used] @ column) + cost
+                -np.sum(C[used, a] * np.log(scale * column))
+                + scale * h * (w[used] @ column)
+                + cost
             )
 
         def free(logarithms, bound=bound):
@@ -284,7 +301,9 @@ def test_free_scales_gain_at_least_as_much_as_fixed_codes(penalty):
         bottom = w[used] * H[:, a].sum()
         pole = -bottom[C[used, a] > 0].min()
         root = brentq(
-            lambda x, a=a, bottom=bottom: np.sum(C[used, a] / (bottom + x)) - 1, pole + 1e-12, 1e6
+            lambda x, a=a, bottom=bottom: np.sum(C[used, a] / (bottom + x)) - 1,
+            pole + 1e-12,
+            1e6,
         )
         fixed[used, a] = C[used, a] / (bottom + root)
     ours, basis = H.copy(), W.copy()
@@ -317,7 +336,9 @@ def test_sparse_matrices_are_never_made_dense():
     rows = sparse.random_array(
         (3000, 200_000), density=2e-5, rng=np.random.default_rng(0), format="csr"
     )
-    nmf = SparseNMF(n_components=3, max_iter=10, start="random", tol=0).fit(rows)  # dense: 4.8 GB
+    nmf = SparseNMF(n_components=3, max_iter=10, start="random", tol=0).fit(
+        rows
+    )  # dense: 4.8 GB
     assert nmf.transform(rows).shape == (3000, 3)
 
 
@@ -429,7 +450,9 @@ def test_shares_add_up_to_the_code():
             n_components=4, alpha=0.3, penalty=penalty, code_tol=1e-9, max_iter=500
         ).fit(V)
         code = nmf.transform(V[:1])[0]
-        np.testing.assert_allclose(nmf.shares(V[:1], code).sum(axis=1), code, rtol=1e-3, atol=1e-6)
+        np.testing.assert_allclose(
+            nmf.shares(V[:1], code).sum(axis=1), code, rtol=1e-3, atol=1e-6
+        )
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,9 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
             )
             self.alpha_ = _middle_of_best(self.alphas_, self.validation_scores_)
         elif isinstance(self.alpha, str):
-            self.alphas_, self.validation_scores_ = _likeliest(*self._held_out(rows, Y, weights))
+            self.alphas_, self.validation_scores_ = _likeliest(
+                *self._held_out(rows, Y, weights)
+            )
             self.alpha_ = float(self.alphas_[np.argmax(self.validation_scores_)])
         else:
             self.alpha_ = float(self.alpha)
@@ -148,7 +150,9 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
         elif self.alpha is not None and not 0 <= self.alpha <= 1:
             raise ValueError(f"alpha must lie between 0 and 1, got {self.alpha!r}")
         if self.bias not in (False, True, "first", "second"):
-            raise ValueError(f"bias must be False, True, 'first' or 'second', got {self.bias!r}")
+            raise ValueError(
+                f"bias must be False, True, 'first' or 'second', got {self.bias!r}"
+            )
         if not 0 < self.keep <= 1:
             raise ValueError(f"keep must be above 0 and at most 1, got {self.keep!r}")
 
@@ -255,7 +259,9 @@ def _quality(truth: Array, scores: FloatArray, multilabel: bool) -> float:
 
     if multilabel:
         present = np.flatnonzero(truth.any(axis=0))
-        return float(np.mean([average_precision_score(truth[:, c], scores[:, c]) for c in present]))
+        return float(
+            np.mean([average_precision_score(truth[:, c], scores[:, c]) for c in present])
+        )
     if truth.shape[1] == 1:
         return float(np.mean((scores[:, 0] > 0) == truth[:, 0]))
     return float(np.mean(truth[np.arange(len(truth)), np.argmax(scores, axis=1)]))
@@ -271,7 +277,9 @@ def _likeliest(truth: Array, scores: FloatArray) -> tuple[Array, Array]:
 
     for end in (0.0, 1.0):
         loss(end)
-    minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded", options={"xatol": _SHARE_PRECISION})
+    minimize_scalar(
+        loss, bounds=(0.0, 1.0), method="bounded", options={"xatol": _SHARE_PRECISION}
+    )
     alphas = np.array(sorted(tried))
     return alphas, np.array([tried[alpha] for alpha in alphas.tolist()])
 

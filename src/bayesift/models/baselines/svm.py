@@ -122,7 +122,9 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
             each = zip(members, balance.T, limits, strict=True)
             found = [self._hyperplane(rows, part, importance, *rest) for part, *rest in each]
         coefficients, intercepts = zip(*found, strict=True)
-        return self._set_hyperplanes(targets, stack_rows(list(coefficients)), np.array(intercepts))
+        return self._set_hyperplanes(
+            targets, stack_rows(list(coefficients)), np.array(intercepts)
+        )
 
     def _check_settings(self) -> None:
         check_cost(self.C)
@@ -144,7 +146,9 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
     def _by_blocks(self, rows: SparseRows, n_models: int) -> bool:
         dual = rows.shape[1] > rows.shape[0] if self.dual == "auto" else self.dual
         return (
-            bool(dual) and self.loss == "squared_hinge" and rows.nnz * n_models >= _LEAST_BLOCK_WORK
+            bool(dual)
+            and self.loss == "squared_hinge"
+            and rows.nnz * n_models >= _LEAST_BLOCK_WORK
         )
 
     def _hyperplane(
@@ -162,7 +166,9 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         weights = importance * np.where(positive, *costs)
         counted = weights > 0
         if positive[counted].all() or not positive[counted].any():  # nothing to separate
-            return compact_row(np.zeros(rows.shape[1])), 1.0 if positive[counted].any() else -1.0
+            return compact_row(np.zeros(rows.shape[1])), 1.0 if positive[
+                counted
+            ].any() else -1.0
         settings = {
             "loss": self.loss,
             "dual": self.dual,
@@ -172,7 +178,11 @@ class LinearSVM(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         machine = LinearSVC(C=1.0, max_iter=_MAX_ITER[self.loss], **settings)
         part = rows if terms is None else rows[:, terms]
         machine.fit(part[counted], positive[counted], sample_weight=weights[counted])
-        row = machine.coef_[0] if terms is None else _spread(machine.coef_[0], terms, rows.shape[1])
+        row = (
+            machine.coef_[0]
+            if terms is None
+            else _spread(machine.coef_[0], terms, rows.shape[1])
+        )
         return compact_row(row), float(machine.intercept_[0])
 
 
@@ -307,12 +317,16 @@ class NBSVMClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEst
             totals.sum(), 1.0
         )
         ratios = np.log(shares[0]) - np.log(shares[1])
-        machine = LinearSVM(C=self.C, dual=self.dual, tol=self.tol, random_state=self.random_state)
+        machine = LinearSVM(
+            C=self.C, dual=self.dual, tol=self.tol, random_state=self.random_state
+        )
         scaled = sparse.csr_array(
             (rows.data * ratios[rows.indices], rows.indices, rows.indptr), shape=rows.shape
         )
         machine.fit_checked(scaled, one_category(members), weights)
-        found = machine.coef_.toarray()[0] if sparse.issparse(machine.coef_) else machine.coef_[0]
+        found = (
+            machine.coef_.toarray()[0] if sparse.issparse(machine.coef_) else machine.coef_[0]
+        )
         mean = (1.0 - self.beta) * np.mean(np.abs(found))
         positive = weights @ members
         prior = logit((positive + 0.5) / (weights.sum() + 1.0))
@@ -385,7 +399,9 @@ class KernelSVM(TermTagsMixin, ClassifierMixin, BaseEstimator):
         `feature_mask` (models x terms) limits the terms of each, all without it.
         """
         if self.kernel not in _PARAMETERS:
-            raise ValueError(f"kernel must be one of {', '.join(_PARAMETERS)}, got {self.kernel!r}")
+            raise ValueError(
+                f"kernel must be one of {', '.join(_PARAMETERS)}, got {self.kernel!r}"
+            )
         check_cost(self.C)
         rows, targets, _ = check_documents(self, X, y)
         members = models_of(targets)

@@ -86,7 +86,9 @@ def label_couplings(labels: sparse.csr_array, weights: FloatArray) -> FloatArray
     return ratios
 
 
-def _coupling_features(scores: FloatArray, couplings: FloatArray, rates: FloatArray) -> FloatArray:
+def _coupling_features(
+    scores: FloatArray, couplings: FloatArray, rates: FloatArray
+) -> FloatArray:
     """Return the three terms that a, b and g multiply, 3 x documents x categories."""
     features, p = np.empty((3, *scores.shape)), expit(scores)
     features[0] = scores
@@ -117,7 +119,11 @@ class BetaCalibration:
     def fit(cls, scores: Array, labels: Array, importance: Array) -> BetaCalibration:
         """Find the calibration with the highest posterior on scores of documents held out."""
         found, offset = stacking_weights(
-            _beta_features(scores), labels, importance, exclusive=False, prior_means=(1.0, 1.0, 0.0)
+            _beta_features(scores),
+            labels,
+            importance,
+            exclusive=False,
+            prior_means=(1.0, 1.0, 0.0),
         )
         positive, negative, others = map(float, found)
         return cls(positive, negative, others, offset)

@@ -106,7 +106,9 @@ class CommonRareClassifier(
             raise ValueError(f"criterion must be 'macro' or 'micro', got {self.criterion!r}")
         targets = check_targets(y)
         if not targets.multilabel:
-            raise ValueError("a CommonRareClassifier takes an indicator matrix, not class labels")
+            raise ValueError(
+                "a CommonRareClassifier takes an indicator matrix, not class labels"
+            )
         rows = check_terms(self, X, n_documents=targets.n_documents)
         Y = sparse.csr_array(targets.members.T).toarray().astype(np.int64)
         sizes = Y.sum(axis=0)
@@ -167,9 +169,9 @@ class CommonRareClassifier(
         target = sparse.csr_array(chosen) if len(categories) == 1 else chosen
         if feature_mask is None:
             return clone(getattr(self, name)).fit(X, target)
-        terms = sparse.csr_array(feature_mask(X, Y) if callable(feature_mask) else feature_mask)[
-            categories
-        ]
+        terms = sparse.csr_array(
+            feature_mask(X, Y) if callable(feature_mask) else feature_mask
+        )[categories]
         return clone(getattr(self, name)).fit(X, target, feature_mask=terms)
 
     def _splits(self, n_documents: int) -> Iterator[tuple[IntArray, IntArray]]:
@@ -190,7 +192,10 @@ class CommonRareClassifier(
         sizes = Y.sum(axis=0)
         boundaries = np.append(np.unique(sizes), sizes.max() + 1)
         counted = [_counts(Y, decided[name]) for name in _PARTS]
-        f1 = [_f1(np.where(sizes >= boundary, *counted), self.criterion) for boundary in boundaries]
+        f1 = [
+            _f1(np.where(sizes >= boundary, *counted), self.criterion)
+            for boundary in boundaries
+        ]
         return boundaries, np.array(f1)
 
     def _joined(self, X: Any, evaluate: Any) -> FloatArray:
@@ -198,9 +203,14 @@ class CommonRareClassifier(
         check_is_fitted(self)
         rows = check_terms(self, X, reset=False)
         answers = np.empty((rows.shape[0], len(self.classes_)))
-        for part, categories in ((self.common_, self.is_common_), (self.rare_, ~self.is_common_)):
+        for part, categories in (
+            (self.common_, self.is_common_),
+            (self.rare_, ~self.is_common_),
+        ):
             if part is not None:
-                answers[:, categories] = np.asarray(evaluate(part, rows)).reshape(rows.shape[0], -1)
+                answers[:, categories] = np.asarray(evaluate(part, rows)).reshape(
+                    rows.shape[0], -1
+                )
         return answers
 
 

@@ -67,7 +67,9 @@ class Sample:
 
     def take(self, documents: IntArray) -> Sample:
         """Return some of the documents."""
-        return Sample(self.design.take(documents), self.labels[documents], self.weights[documents])
+        return Sample(
+            self.design.take(documents), self.labels[documents], self.weights[documents]
+        )
 
     def only(self, kinds: Collection[str]) -> Sample:
         """Return all documents with the columns of these kinds of blocks."""
@@ -145,7 +147,9 @@ class NeighborsMember(Member):
 
     def is_affordable(self, sample: Sample) -> bool:
         """Whether documents share terms with so few others that comparing them is quick."""
-        frequencies = np.bincount(sample.rows.indices, minlength=sample.rows.shape[1]).astype(float)
+        frequencies = np.bincount(sample.rows.indices, minlength=sample.rows.shape[1]).astype(
+            float
+        )
         n_documents, n_categories = sample.labels.shape
         per_document = n_documents + inner(frequencies, frequencies) / n_documents
         return bool(per_document <= _MAX_COMPARISONS * n_categories)
@@ -280,7 +284,9 @@ def _logistic_mode(sample: Sample, prior: GaussianPrior, settings: Settings) -> 
     return Hyperplanes(_dense(model.coef_), model.intercept_)
 
 
-def _logistic(prior: GaussianPrior, settings: Settings, sample: Sample) -> SparseBayesClassifier:
+def _logistic(
+    prior: GaussianPrior, settings: Settings, sample: Sample
+) -> SparseBayesClassifier:
     # On little data Newton's method is about as quick, and nothing is compiled for it.
     is_small = sample.rows.nnz * sample.labels.shape[1] <= _NEWTON_CELLS
     return SparseBayesClassifier(

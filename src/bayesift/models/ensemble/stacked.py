@@ -172,7 +172,12 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
             NBLogisticMember(informed_variance, alpha),
             NaiveBayesMember(mixing),
         )
-        fixed = {"members": members, "signed": False, "scale_scores": False, "couple_labels": False}
+        fixed = {
+            "members": members,
+            "signed": False,
+            "scale_scores": False,
+            "couple_labels": False,
+        }
         return cls(**{**fixed, **parameters})
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -131,7 +131,9 @@ class CrossFitting:
             self._join_training_after(enough)
         documents = self._held_out(enough)
         scores = np.zeros((len(candidates), len(documents), labels.shape[1]))
-        self.held_out = OutOfFold(scores, documents, labels[documents], sample.weights[documents])
+        self.held_out = OutOfFold(
+            scores, documents, labels[documents], sample.weights[documents]
+        )
         self.used_folds = np.unique(self.folds[documents])
         self.counter = ProgressCounter(progress, len(candidates) * (len(self.used_folds) + 1))
         # Seconds that fitting the candidates so far to all documents will take.
@@ -407,7 +409,9 @@ def stacking_weights(
     lowest = None if signed else 0.0
     bounds: list[tuple[float | None, float | None]] = [(lowest, None)] * len(scores)
     bounds.append((0.0, 0.0) if exclusive else (None, None))
-    found = minimize(objective, np.append(means, 0.0), jac=True, bounds=bounds, method="L-BFGS-B")
+    found = minimize(
+        objective, np.append(means, 0.0), jac=True, bounds=bounds, method="L-BFGS-B"
+    )
     return found.x[:-1], float(found.x[-1])
 
 

@@ -29,7 +29,11 @@ from bayesift.models.linear.scale import (
 from bayesift.models.linear.solvers import SOLVERS
 from bayesift.models.linear.solvers.variational import variational_posterior
 from bayesift.models.linear.spike_slab import SpikeSlabClassifier
-from bayesift.models.linear.variational import InclusionPosterior, SpikeSlab, inclusion_posterior
+from bayesift.models.linear.variational import (
+    InclusionPosterior,
+    SpikeSlab,
+    inclusion_posterior,
+)
 
 __all__ = [
     "LINKS",

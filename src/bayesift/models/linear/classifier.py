@@ -320,7 +320,9 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         return self
 
     @available_if(_is_streamed)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, *, new_pass: bool = False) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, *, new_pass: bool = False
+    ) -> Self:
         """Learn from the next documents of a stream, each once.
 
         Steps go towards the mode of all documents so far.
@@ -351,10 +353,14 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         self.stream_ = stream
         return self
 
-    def fit_solutions(self, solutions: list[Solution], classes: Any, *, multilabel: bool) -> Self:
+    def fit_solutions(
+        self, solutions: list[Solution], classes: Any, *, multilabel: bool
+    ) -> Self:
         """Set weights that were found elsewhere, one solution per model, for the prior as given."""
         if self.posterior != "mode":
-            raise ValueError("without the documents only the mode is known; use posterior='mode'")
+            raise ValueError(
+                "without the documents only the mode is known; use posterior='mode'"
+            )
         self.classes_ = np.asarray(classes)
         self.multilabel_ = multilabel
         self.softmax_ = False
@@ -417,7 +423,9 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         if self.prior_scale is not None:
             scale_rule_of(self.prior_scale)
         n_models, n_terms = self.coef_.shape
-        if np.any(expect_array(self.prior_scale_, "prior_scale_", np.float64, (n_models,)) <= 0):
+        if np.any(
+            expect_array(self.prior_scale_, "prior_scale_", np.float64, (n_models,)) <= 0
+        ):
             raise DataError("prior_scale_ must be positive numbers")
         if self.softmax_ and (self.multilabel_ or n_models == 1):
             raise DataError("a softmax model has three class labels or more")
@@ -496,7 +504,9 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         ):
             return [None] * n_models
         pairs = zip(rows_of(self.coef_), self.intercept_, strict=True)
-        return [Solution(row, float(intercept), np.empty(0), 0, True) for row, intercept in pairs]
+        return [
+            Solution(row, float(intercept), np.empty(0), 0, True) for row, intercept in pairs
+        ]
 
     def _keep(self, solutions: list[Solution]) -> None:
         self.solutions_ = solutions
@@ -505,7 +515,9 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         self.n_iter_ = max(1, *(solution.iterations for solution in solutions), 1)
         late = sum(not solution.converged for solution in solutions)
         if late:
-            reason = f"within max_iter={self.max_iter} rounds, or no step decreased the objective"
+            reason = (
+                f"within max_iter={self.max_iter} rounds, or no step decreased the objective"
+            )
             message = (
                 f"{late} of {len(solutions)} models did not converge {reason}; raise "
                 "max_iter or tol"

@@ -218,7 +218,9 @@ def _spectra(diagonals: FloatArray, sides: Array, sizes: Array) -> list[Spectrum
     found = []
     for column, size in enumerate(sizes):
         side = sides[:, column] if len(sides) else np.empty(0)
-        nodes, vectors = linalg.eigh_tridiagonal(diagonals[:, column], side, lapack_driver="stev")
+        nodes, vectors = linalg.eigh_tridiagonal(
+            diagonals[:, column], side, lapack_driver="stev"
+        )
         found.append(Spectrum(np.maximum(nodes, _LITTLE_CURVATURE), size * vectors[0] ** 2))
     return found
 
@@ -252,9 +254,9 @@ class KinkIntegrals:
         roots = np.sqrt(curvatures)
         far = np.abs(self.distances) * np.sqrt(curvatures)
         same = _half((self.rates - sides * self.slopes) / roots, far)
-        other = _half((self.rates + sides * self.slopes) / roots, -far) + 2.0 * self.rates * np.abs(
-            self.distances
-        )
+        other = _half(
+            (self.rates + sides * self.slopes) / roots, -far
+        ) + 2.0 * self.rates * np.abs(self.distances)
         heights = np.logaddexp(same, other) + 0.5 * np.log(2.0 * np.pi / curvatures)
         scaled = np.log1p(2.0 * self.curvatures / self.rates**2)
         return float(np.sum(np.log(self.rates / 2.0) + heights) + 0.5 * np.sum(scaled))
@@ -271,7 +273,9 @@ def _half(pull: Array, far: Array) -> Array:
 
 def squared(columns: sparse.csc_array) -> sparse.csc_array:
     """Return the matrix of the squares of the entries."""
-    return sparse.csc_array((columns.data**2, columns.indices, columns.indptr), shape=columns.shape)
+    return sparse.csc_array(
+        (columns.data**2, columns.indices, columns.indptr), shape=columns.shape
+    )
 
 
 def softmax_log_evidence(
@@ -305,7 +309,9 @@ def softmax_log_evidence(
         value += height
     if free:
         value += 0.5 * (
-            n_classes * np.log(precision) if precision else (n_classes - 1) * np.log(2.0 * np.pi)
+            n_classes * np.log(precision)
+            if precision
+            else (n_classes - 1) * np.log(2.0 * np.pi)
         )
     hessian = _SoftmaxHessian(problem, deviations, shares)
     small = np.count_nonzero(deviations) + n_classes <= largest
@@ -343,7 +349,9 @@ def _class_height(
 class _SoftmaxHessian:
     """The Hessian of all classes in units of the prior, for its log determinant."""
 
-    def __init__(self, problem: LinearProblem, deviations: FloatArray, shares: FloatArray) -> None:
+    def __init__(
+        self, problem: LinearProblem, deviations: FloatArray, shares: FloatArray
+    ) -> None:
         self.problem = problem
         self.deviations = deviations
         self.shares = shares
@@ -362,13 +370,17 @@ class _SoftmaxHessian:
 
         def block(a: int, b: int) -> Array:
             curvatures = (
-                self.problem.importance * self.shares[:, a] * (float(a == b) - self.shares[:, b])
+                self.problem.importance
+                * self.shares[:, a]
+                * (float(a == b) - self.shares[:, b])
             )
             return np.asarray(
                 (parts[a].T @ sparse.csc_array(parts[b] * curvatures[:, np.newaxis])).toarray()
             )
 
-        whole: Array = np.block([[block(a, b) for b in range(n_classes)] for a in range(n_classes)])
+        whole: Array = np.block(
+            [[block(a, b) for b in range(n_classes)] for a in range(n_classes)]
+        )
         ends = np.cumsum([part.shape[1] for part in parts]) - 1
         ridge = np.ones(len(whole))
         ridge[ends] = self.precision if self.free else 1.0

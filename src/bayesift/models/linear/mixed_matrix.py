@@ -61,7 +61,9 @@ class MixedMatrix:
         if is_small(self.sparse.nnz, values.shape[1]):
             out[: self.shape[1]] = self._transposed @ values
         else:
-            transposed_times(self.sparse.indptr, self.sparse.indices, self.sparse.data, values, out)
+            transposed_times(
+                self.sparse.indptr, self.sparse.indices, self.sparse.data, values, out
+            )
         if len(self.dense):
             out[self.dense] = self.table.T @ values
 

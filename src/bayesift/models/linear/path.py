@@ -25,7 +25,9 @@ from bayesift.models.linear.solvers import solve_path
 
 Progress = Callable[[int, int], None]
 
-WIDTH = 1000.0  # the weakest prior of a path by default, in standard deviations of the strongest
+WIDTH = (
+    1000.0  # the weakest prior of a path by default, in standard deviations of the strongest
+)
 # Scales that a category goes along before the next: what its solver knows stays in memory.
 AHEAD = 10
 _FIRST_SCORE_DEVIATION = 0.1  # of the scores, under the strongest Gaussian prior
@@ -154,7 +156,9 @@ def strongest_scales(problem: LinearProblem) -> Array:
         for c, gradient in zip(models, _gradients_at_modes(problem, models).T, strict=True):
             rates = row_of(problem.prior.strengths[0], c, problem.n_terms)
             terms = problem.terms_of(c)
-            found[c] = 1.0 / max(np.max(np.abs(gradient[terms]) / rates[terms], initial=0.0), 1e-12)
+            found[c] = 1.0 / max(
+                np.max(np.abs(gradient[terms]) / rates[terms], initial=0.0), 1e-12
+            )
     return found
 
 
@@ -163,7 +167,9 @@ def prior_spread(problem: LinearProblem) -> Array:
     weights = problem.mean_importance()
     per_entry = np.repeat(weights / weights.sum(), np.diff(problem.rows.indptr))
     squares = np.bincount(
-        problem.rows.indices, weights=problem.rows.data**2 * per_entry, minlength=problem.n_terms
+        problem.rows.indices,
+        weights=problem.rows.data**2 * per_entry,
+        minlength=problem.n_terms,
     )
     n_models = problem.members.shape[0]
     spread = np.empty(n_models)
@@ -197,11 +203,15 @@ def _gradients_at_modes(problem: LinearProblem, models: list[int]) -> Array:
         importance * signs * log_likelihoods(problem.link, signs * scores)[1]
     )
     out = np.empty((problem.n_terms, len(models)))
-    transposed_times(problem.rows.indptr, problem.rows.indices, problem.rows.data, residuals, out)
+    transposed_times(
+        problem.rows.indptr, problem.rows.indices, problem.rows.data, residuals, out
+    )
     return out
 
 
-def _reporter(progress: Progress | None, before: int, total: int) -> Callable[[int], None] | None:
+def _reporter(
+    progress: Progress | None, before: int, total: int
+) -> Callable[[int], None] | None:
     return None if progress is None else lambda done: progress(before + done, total)
 
 
@@ -288,7 +298,8 @@ def search_scales(
     middle = 0.5 * np.log(WIDTH)
     step = np.log(WIDTH) / 8
     searches = [
-        MinimumSearch(x + middle, step, (x, x + 2.0 * middle), _LOG_SCALE_TOLERANCE) for x in first
+        MinimumSearch(x + middle, step, (x, x + 2.0 * middle), _LOG_SCALE_TOLERANCE)
+        for x in first
     ]
     rows: list[tuple[Array, Array, Array]] = []
     while True:

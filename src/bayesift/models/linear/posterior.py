@@ -25,9 +25,8 @@ from bayesift.models.linear.links import log_likelihoods
 from bayesift.models.linear.problem import LinearProblem, Solution
 from bayesift.state import expect_array, storable
 
-_LARGEST = (
-    1000  # active terms of which the whole covariance is kept; beyond, weights count as independent
-)
+# Active terms of which the whole covariance is kept; beyond, weights count as independent.
+_LARGEST = 1000
 _BLOCK_DOCUMENTS = 4096  # documents whose score variances are computed at a time
 
 
@@ -49,7 +48,11 @@ class WeightPosterior:
     @property
     def variances(self) -> FloatArray:
         """Variances of the weights of `terms` and, last, of the intercept."""
-        return self.covariance if self.covariance.ndim == 1 else np.diagonal(self.covariance).copy()
+        return (
+            self.covariance
+            if self.covariance.ndim == 1
+            else np.diagonal(self.covariance).copy()
+        )
 
     def _post_load(self) -> None:
         """Refuse a stored posterior whose parts do not fit together."""
@@ -100,7 +103,10 @@ def variances_of(posteriors: list[WeightPosterior], n_terms: int) -> tuple[Spars
 
 
 def posterior_of(
-    problem: LinearProblem, category: int, solution: Solution, curvatures: FloatArray | None = None
+    problem: LinearProblem,
+    category: int,
+    solution: Solution,
+    curvatures: FloatArray | None = None,
 ) -> WeightPosterior:
     """Make the Laplace approximation about a mode.
 
@@ -133,19 +139,23 @@ def posterior_of(
     varies = np.append(np.ones(len(terms)), free)
     if len(terms) > _LARGEST:
         return WeightPosterior(terms, varies / (design.multiply(design).T @ curvatures + ridge))
-    hessian = (design.T @ sparse.csc_array(design * curvatures[:, np.newaxis])).toarray() + np.diag(
-        ridge
-    )
+    hessian = (
+        design.T @ sparse.csc_array(design * curvatures[:, np.newaxis])
+    ).toarray() + np.diag(ridge)
     covariance = varies[:, np.newaxis] * linalg.pinvh(hessian) * varies
     return WeightPosterior(terms, (covariance + covariance.T) / 2)
 
 
 def _curvatures(problem: LinearProblem, category: int, solution: Solution) -> Array:
-    margins = problem.signs(category) * (problem.rows @ solution.coefficients + solution.intercept)
+    margins = problem.signs(category) * (
+        problem.rows @ solution.coefficients + solution.intercept
+    )
     return problem.importance_of(category) * log_likelihoods(problem.link, margins)[2]
 
 
-def score_interval(scores: FloatArray, deviations: FloatArray, mass: float) -> tuple[Array, Array]:
+def score_interval(
+    scores: FloatArray, deviations: FloatArray, mass: float
+) -> tuple[Array, Array]:
     """Return the ends of the central interval that holds this much probability."""
     if not 0 < mass < 1:
         raise ValueError(f"mass must lie between 0 and 1, got {mass!r}")

@@ -98,7 +98,9 @@ class GaussianPrior:
 
     def cost(self, distance: FloatArray, category: int) -> float:
         """Return the sum of distance^2 / (2 variance)."""
-        return float(np.sum(distance**2 / (2.0 * row_of(self.variance, category, len(distance)))))
+        return float(
+            np.sum(distance**2 / (2.0 * row_of(self.variance, category, len(distance))))
+        )
 
 
 @storable("laplace-prior")
@@ -141,7 +143,9 @@ class LaplacePrior:
     @property
     def strengths(self) -> tuple[Any, Any]:
         """The factors of |beta - mode| and of (beta - mode)^2 / 2."""
-        return np.sqrt(self.gamma)[()] if np.ndim(self.gamma) else float(np.sqrt(self.gamma)), 0.0
+        return np.sqrt(self.gamma)[()] if np.ndim(self.gamma) else float(
+            np.sqrt(self.gamma)
+        ), 0.0
 
     @property
     def variances(self) -> Any:
@@ -259,11 +263,15 @@ class GammaPrior:
     @property
     def variances(self) -> Any:
         """Refuse: the variances are what is estimated."""
-        raise ValueError("the gamma prior estimates the scale of each weight; none can be chosen")
+        raise ValueError(
+            "the gamma prior estimates the scale of each weight; none can be chosen"
+        )
 
     def rescaled(self, factor: Any) -> GammaPrior:
         """Refuse: the scale of each weight is estimated."""
-        raise ValueError("the gamma prior estimates the scale of each weight; none can be chosen")
+        raise ValueError(
+            "the gamma prior estimates the scale of each weight; none can be chosen"
+        )
 
     def spread(self, distance: FloatArray, category: int) -> Array:
         """E[1 / tau] = (shape + 1/2) / (rate + distance^2 / 2)."""
@@ -275,7 +283,9 @@ class GammaPrior:
         Of (2 shape + 1) log |distance| if rate is 0.
         """
         if self.rate == 0:
-            return float((2.0 * self.shape + 1.0) * np.sum(np.log(np.abs(distance[distance != 0]))))
+            return float(
+                (2.0 * self.shape + 1.0) * np.sum(np.log(np.abs(distance[distance != 0])))
+            )
         return float((self.shape + 0.5) * np.sum(np.log1p(distance**2 / (2.0 * self.rate))))
 
 
@@ -325,7 +335,9 @@ def shares_scale(prior: Prior) -> bool:
 def _check_numbers(**parameters: Any) -> None:
     for name, value in parameters.items():
         if np.asarray(value).dtype.kind not in "biuf" or not np.all(np.isfinite(value)):
-            raise ValueError(f"{name} must be a number or an array of numbers, got {value!r:.60}")
+            raise ValueError(
+                f"{name} must be a number or an array of numbers, got {value!r:.60}"
+            )
 
 
 def _check_positive(name: str, value: Any) -> None:

@@ -139,7 +139,9 @@ class LinearProblem:
             total = self.importance.sum()
         else:
             inside = _inside(self.members, self.importance, self.balance[0])
-            total = np.array([self.importance_of(c).sum() for c in range(self.members.shape[0])])
+            total = np.array(
+                [self.importance_of(c).sum() for c in range(self.members.shape[0])]
+            )
         return best_constants(self.link, self.intercept, inside, total - inside)
 
     def penalty(self, category: int) -> FloatArray:
@@ -227,7 +229,8 @@ def best_constants(link: Link, intercept: FloatArray, inside: Array, outside: Ar
     for _ in range(50 if free else 0):
         middle = (low + high) / 2
         gradient = (
-            inside * log_likelihoods(link, middle)[1] - outside * log_likelihoods(link, -middle)[1]
+            inside * log_likelihoods(link, middle)[1]
+            - outside * log_likelihoods(link, -middle)[1]
         )
         rising = gradient > precision * (middle - centre)
         low = np.where(rising, middle, low)

@@ -61,7 +61,10 @@ class Evidence:
         self.check(problem)
         shared = self.shared or problem.coupled
         return search_scales(
-            problem, EvidenceLosses(problem, solver, n_jobs, shared=shared), progress, shared=shared
+            problem,
+            EvidenceLosses(problem, solver, n_jobs, shared=shared),
+            progress,
+            shared=shared,
         )
 
     @staticmethod
@@ -73,7 +76,9 @@ class Evidence:
                 f"the evidence needs a Gaussian or Laplace prior, not a {prior.kind} one"
             )
         if not prior.smooth and np.any(prior.sign):
-            raise ValueError("the evidence of a Laplace prior with sign constraints is not known")
+            raise ValueError(
+                "the evidence of a Laplace prior with sign constraints is not known"
+            )
 
 
 class EvidenceLosses:
@@ -336,7 +341,9 @@ class CrossValidation:
 
     def __post_init__(self) -> None:
         if self.rule not in get_args(Rule):
-            raise ValueError(f"rule must be one of {', '.join(get_args(Rule))}, got {self.rule!r}")
+            raise ValueError(
+                f"rule must be one of {', '.join(get_args(Rule))}, got {self.rule!r}"
+            )
         if self.n_scales < 2:
             raise ValueError(f"n_scales must be at least 2, got {self.n_scales!r}")
 
@@ -374,7 +381,9 @@ class CrossValidation:
             means = mean_and_error(*(together(*found) if shared else found))
             columns = [0] if shared else going
             losses[step, columns], errors[step, columns] = means
-            done = [c for c in columns if _has_risen(losses[: step + 1, c], errors[: step + 1, c])]
+            done = [
+                c for c in columns if _has_risen(losses[: step + 1, c], errors[: step + 1, c])
+            ]
             if not shared:
                 going = [c for c in going if c not in done]
             elif done:
@@ -478,7 +487,9 @@ class BlockScales:
     @classmethod
     def of(cls, transformer: Any, **parameters: Any) -> BlockScales:
         """Return the blocks of a fitted `ColumnTransformer` of scikit-learn."""
-        parts = {name: part.stop - part.start for name, part in transformer.output_indices_.items()}
+        parts = {
+            name: part.stop - part.start for name, part in transformer.output_indices_.items()
+        }
         return cls(tuple((name, size) for name, size in parts.items() if size), **parameters)
 
     def choose(
@@ -513,7 +524,9 @@ class BlockScales:
         n_blocks = len(self.blocks)
         largest = int(np.argmax([size for _, size in self.blocks]))
         logs = np.append(np.zeros(n_blocks), shared or 0.0)
-        indices = [index for index in range(n_blocks + (shared is not None)) if index != largest]
+        indices = [
+            index for index in range(n_blocks + (shared is not None)) if index != largest
+        ]
         for _ in range(self.rounds):
             for index in indices:
                 logs[index] = _best_along(logs, index, loss)
@@ -566,7 +579,9 @@ class BlockScales:
         if self.by == "evidence":
             Evidence().check(problem)
             evidence = EvidenceLosses(problem, solver, n_jobs, shared=True)
-            return lambda scale, factors: evidence(np.full(len(everyone), scale), everyone, factors)
+            return lambda scale, factors: evidence(
+                np.full(len(everyone), scale), everyone, factors
+            )
         held_out = HeldOutFolds(
             problem, solver, folds_of(problem, self.folds, self.random_state), n_jobs
         )

@@ -31,7 +31,9 @@ from bayesift.validation import check_sample_weight, check_targets, check_terms
 
 _INTERCEPT_VARIANCE = 1000.0
 _START_TOLERANCE = 3.0  # times tol
-_RAISED_FACTOR = 1.0 + 1e-6  # times the prior's inclusion probability: documents speak for the word
+_RAISED_FACTOR = (
+    1.0 + 1e-6
+)  # times the prior's inclusion probability: documents speak for the word
 _NEGLIGIBLE_SHARE = (
     0.01  # an inclusion probability of which no more than this is left of a larger one
 )
@@ -157,7 +159,9 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
         )
         if check_bound(self.bound, problem) == "curvature":
             nothing = np.zeros(rows.shape[1])
-            starts = [Solution(nothing, b, np.empty(0), 0, True) for b in problem.start_intercepts]
+            starts = [
+                Solution(nothing, b, np.empty(0), 0, True) for b in problem.start_intercepts
+            ]
         else:
             starts = solve_all(
                 problem.varied(tolerance=_START_TOLERANCE * self.tol),
@@ -211,12 +215,16 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
     def _keep(self, found: list[InclusionPosterior]) -> None:
         inclusion = np.stack([posterior.inclusion for posterior in found])
         kept = inclusion > (
-            0.0 if self.spike_variance else min(self.inclusion * _RAISED_FACTOR, _NEGLIGIBLE_SHARE)
+            0.0
+            if self.spike_variance
+            else min(self.inclusion * _RAISED_FACTOR, _NEGLIGIBLE_SHARE)
         )
         self.inclusion_ = sparse.csr_array(np.where(kept, inclusion, 0.0))
         means = np.stack([posterior.means + posterior.background for posterior in found])
         self.coef_ = compact(means if self.background_variance else np.where(kept, means, 0.0))
-        self.intercept_ = np.array([posterior.intercept + posterior.shift for posterior in found])
+        self.intercept_ = np.array(
+            [posterior.intercept + posterior.shift for posterior in found]
+        )
         self.elbo_ = [posterior.elbo for posterior in found]
         self.n_iter_ = max(len(posterior.elbo) for posterior in found)
         terms = [np.flatnonzero(row).astype(np.int32) for row in kept]
@@ -224,7 +232,9 @@ class SpikeSlabClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstimat
             np.append(p.variances[t], p.intercept_variance)
             for p, t in zip(found, terms, strict=True)
         ]
-        self._keep_posteriors([WeightPosterior(*part) for part in zip(terms, parts, strict=True)])
+        self._keep_posteriors(
+            [WeightPosterior(*part) for part in zip(terms, parts, strict=True)]
+        )
 
     def _post_load(self) -> None:
         super()._post_load()

@@ -90,7 +90,12 @@ class _Ascent:
     """The posterior of one category while it is being found."""
 
     def __init__(
-        self, problem: LinearProblem, category: int, start: Solution, prior: SpikeSlab, bound: str
+        self,
+        problem: LinearProblem,
+        category: int,
+        start: Solution,
+        prior: SpikeSlab,
+        bound: str,
     ) -> None:
         self.problem = problem
         self.prior = prior
@@ -157,7 +162,13 @@ class _Ascent:
         moves = np.empty(len(terms) + 1)
         prior = self.prior
         documents = ScoreArrays(self.scores, self.spreads, self.curvatures, self.residuals)
-        numbers = float(logit(prior.inclusion)), float(prior.spike), float(prior.slab), still, rate
+        numbers = (
+            float(logit(prior.inclusion)),
+            float(prior.spike),
+            float(prior.slab),
+            still,
+            rate,
+        )
         sweep_terms(entries_of(columns), terms, *numbers, documents, self.factors, moves)
         moves[-1] = self._move_intercept(rate) / rate
         self.set_likelihood()
@@ -253,7 +264,11 @@ class _Ascent:
         return self.factors[:, terms], documents, (self.intercept, self.intercept_variance)
 
     def _restore(
-        self, terms: IntArray, factors: FloatArray, documents: Array, intercept: tuple[float, float]
+        self,
+        terms: IntArray,
+        factors: FloatArray,
+        documents: Array,
+        intercept: tuple[float, float],
     ) -> None:
         self.factors[:, terms] = factors
         self.scores, self.spreads, self.residuals, self.curvatures = documents.copy()
@@ -314,5 +329,7 @@ def check_bound(bound: str, problem: LinearProblem) -> str:
     if bound not in BOUNDS:
         raise ValueError(f"bound must be one of {', '.join(BOUNDS)}, got {bound!r}")
     if bound == "tangent" and problem.link.code != LOGIT:
-        raise ValueError("bound='tangent' is that of the logit link; use 'expected' or 'curvature'")
+        raise ValueError(
+            "bound='tangent' is that of the logit link; use 'expected' or 'curvature'"
+        )
     return bound

@@ -100,7 +100,9 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         counted = counted.add(rows, targets.members, weights)
         return self.fit_counts(counted, targets.classes, multilabel=targets.multilabel)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
+    ) -> Self:
         """Learn from more documents; the result is that of one `fit` to all of them.
 
         New labels, further columns of an indicator, and further columns of X (terms that earlier
@@ -178,7 +180,9 @@ class NaiveBayesClassifier(TermTagsMixin, StateMixin, ClassifierMixin, BaseEstim
         """
         X = self._terms(X)
         lengths = X.sum(axis=1)[:, np.newaxis]
-        scores = self.predict_log_odds(X) if self.multilabel_ else self.predict_joint_log_proba(X)
+        scores = (
+            self.predict_log_odds(X) if self.multilabel_ else self.predict_joint_log_proba(X)
+        )
         return -scores / np.where(lengths > 0, lengths, 1)
 
     def contributions(
@@ -351,12 +355,16 @@ def _documents(priors: Any, counted: CategoryCounts, multilabel: bool) -> tuple[
             n_categories, 1.0 if multilabel else n_categories - 1.0
         )
     if isinstance(priors, str) or priors is None:
-        raise ValueError(f"priors must be 'empirical', 'uniform' or probabilities, got {priors!r}")
+        raise ValueError(
+            f"priors must be 'empirical', 'uniform' or probabilities, got {priors!r}"
+        )
     given = np.asarray(priors, dtype=np.float64)
     if given.shape != (n_categories,) or not np.all((given >= 0) & (given <= 1)):
         raise ValueError(f"priors must be {n_categories} probabilities, one per category")
     if not multilabel and not np.isclose(given.sum(), 1):
-        raise ValueError(f"the priors of exclusive classes must sum to 1, not to {given.sum():g}")
+        raise ValueError(
+            f"the priors of exclusive classes must sum to 1, not to {given.sum():g}"
+        )
     return given, 1 - given
 
 

@@ -65,7 +65,12 @@ class CategoryCounts:
         """Nothing counted yet."""
         counts = sparse.csr_array((n_categories, n_terms))
         return cls(
-            counts, np.empty(0), np.zeros(n_categories), np.zeros(n_terms), np.zeros(n_terms), 0.0
+            counts,
+            np.empty(0),
+            np.zeros(n_categories),
+            np.zeros(n_terms),
+            np.zeros(n_terms),
+            0.0,
         )
 
     def grow(self, positions: Array, n_categories: int, n_terms: int) -> Self:
@@ -75,7 +80,9 @@ class CategoryCounts:
         """
         lengths = np.zeros(n_categories, dtype=self.counts.indptr.dtype)
         lengths[positions] = np.diff(self.counts.indptr)
-        indptr = np.concatenate((self.counts.indptr[:1], np.cumsum(lengths, dtype=lengths.dtype)))
+        indptr = np.concatenate(
+            (self.counts.indptr[:1], np.cumsum(lengths, dtype=lengths.dtype))
+        )
         category_documents = np.zeros(n_categories)
         category_documents[positions] = self.category_documents
         more = (0, n_terms - len(self.term_counts))
@@ -120,7 +127,9 @@ class CategoryCounts:
         _check_counts("counts", expect_array(self.counts.data, "counts", np.float64, (None,)))
         _check_counts("n_documents", np.array([self.n_documents]))
         if not (
-            self.counts.has_canonical_format and np.all(self.counts.data) and np.all(self.documents)
+            self.counts.has_canonical_format
+            and np.all(self.counts.data)
+            and np.all(self.documents)
         ):
             raise DataError("the counts do not fit together")
 
@@ -157,7 +166,9 @@ class Bags:
         sizes: Array = self.counted.counts.sum(axis=1)
         added = self.counted.term_counts + 1
         object.__setattr__(
-            self, "sizes", remainder(self.counted.term_counts.sum(), sizes) if self.rest else sizes
+            self,
+            "sizes",
+            remainder(self.counted.term_counts.sum(), sizes) if self.rest else sizes,
         )
         object.__setattr__(self, "background", added / added.sum())
 
@@ -169,12 +180,16 @@ class Bags:
     def discounted(self, discount: float) -> Array:
         """Return what each bag loses when `discount` is taken from every count."""
         if not self.rest:
-            return _row_sums(self.counted.counts, np.minimum(self.counted.counts.data, discount))
+            return _row_sums(
+                self.counted.counts, np.minimum(self.counted.counts.data, discount)
+            )
         totals = self.counted.term_counts
         everywhere = np.minimum(totals, discount)
         there = self.counted.counts.indices
         here = np.minimum(remainder(totals[there], self.counted.counts.data), discount)
-        lost: Array = everywhere.sum() - _row_sums(self.counted.counts, everywhere[there] - here)
+        lost: Array = everywhere.sum() - _row_sums(
+            self.counted.counts, everywhere[there] - here
+        )
         return lost
 
     def dense(self, category: int) -> Array:
@@ -261,7 +276,9 @@ class MaximumLikelihood:
 
     def __call__(self, bags: Bags) -> Array:
         """Log probabilities, terms x categories."""
-        return bags.log_mixtures(_inverse(bags.sizes), np.zeros_like(bags.sizes), bags.background)
+        return bags.log_mixtures(
+            _inverse(bags.sizes), np.zeros_like(bags.sizes), bags.background
+        )
 
 
 @storable("laplace-smoothing")
@@ -274,7 +291,10 @@ class Laplace:
 
     def __post_init__(self) -> None:
         _check(
-            "alpha", self.alpha, self.alpha > 0, "above 0; without smoothing use MaximumLikelihood"
+            "alpha",
+            self.alpha,
+            self.alpha > 0,
+            "above 0; without smoothing use MaximumLikelihood",
         )
 
     def __call__(self, bags: Bags) -> Array:

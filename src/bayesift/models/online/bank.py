@@ -28,7 +28,8 @@ from bayesift.models.online.posteriors import (
 from bayesift.state import expect_array, storable
 
 POSTERIORS: dict[str, type[Any]] = {
-    posterior.kind: posterior for posterior in (FullPosterior, DiagonalPosterior, LowRankPosterior)
+    posterior.kind: posterior
+    for posterior in (FullPosterior, DiagonalPosterior, LowRankPosterior)
 }
 
 PRIORS = ("fixed", "likelihood-ratio")
@@ -50,11 +51,15 @@ def check_settings(settings: Any) -> None:
     if settings.prior != "fixed" and (
         settings.covariance != "diagonal" or settings.half_life is not None
     ):
-        raise ValueError(f"prior={settings.prior!r} needs covariance='diagonal' and no half_life")
+        raise ValueError(
+            f"prior={settings.prior!r} needs covariance='diagonal' and no half_life"
+        )
     if not _is_positive(settings.prior_variance):
         raise ValueError(f"prior_variance must be above 0, got {settings.prior_variance!r}")
     if settings.prior_scale is not None and not isinstance(settings.prior_scale, BlockScales):
-        raise ValueError(f"prior_scale must be None or a BlockScales, got {settings.prior_scale!r}")
+        raise ValueError(
+            f"prior_scale must be None or a BlockScales, got {settings.prior_scale!r}"
+        )
     if not (isinstance(settings.bias, numbers.Real) and np.isfinite(float(settings.bias))):
         raise ValueError(f"bias must be a number, got {settings.bias!r}")
     if settings.half_life is not None and not _is_positive(settings.half_life):
@@ -180,7 +185,8 @@ class PosteriorBank:
 
         models = range(len(self.posteriors))
         threads = min(
-            len(models), (os.cpu_count() or 1) if settings.n_jobs == -1 else settings.n_jobs or 1
+            len(models),
+            (os.cpu_count() or 1) if settings.n_jobs == -1 else settings.n_jobs or 1,
         )
         if threads <= 1:
             return [of_model(model) for model in models]
@@ -248,7 +254,9 @@ def _local_rows(
         lookup[terms] = np.arange(1, len(terms) + 1)
     indptr = np.empty(rows.shape[0] + 1, dtype=np.int64)
     indices, data = restrict(entries_of(rows), lookup, scales, float(bias), indptr)
-    local = sparse.csr_array((rows.shape[0], 1 + (rows.shape[1] if terms is None else len(terms))))
+    local = sparse.csr_array(
+        (rows.shape[0], 1 + (rows.shape[1] if terms is None else len(terms)))
+    )
     local.indptr = indptr
     local.indices = indices
     local.data = data

@@ -229,8 +229,12 @@ class KernelCovariance:
         dense = sparse.csr_array(
             (data, indices, indptr), shape=(len(indptr) - 1, n_terms)
         ).toarray()
-        gram: FloatArray = np.array(self.kernel(dense[first:], dense[:n_others]), dtype=np.float64)
-        own: FloatArray = np.array(self.kernel.diag(dense[first:]), dtype=np.float64) + self.jitter
+        gram: FloatArray = np.array(
+            self.kernel(dense[first:], dense[:n_others]), dtype=np.float64
+        )
+        own: FloatArray = (
+            np.array(self.kernel.diag(dense[first:]), dtype=np.float64) + self.jitter
+        )
         add_to_equal(indptr, indices, data, first, self.jitter, gram)
         return gram, own
 

@@ -149,7 +149,9 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
             rows, targets, feature_mask, first=True, n_epochs=self.n_epochs, order=order
         )
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, feature_mask: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, feature_mask: Any = None
+    ) -> Self:
         """Learn more documents, once.
 
         X may have columns, and an indicator categories, that earlier ones did not.
@@ -269,7 +271,9 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         n_models = members.shape[0]
         n_terms = rows.shape[1]
         self.n_features_in_ = n_terms
-        self.terms_ = terms_of(feature_mask, (n_models, n_terms), None if first else self.terms_)
+        self.terms_ = terms_of(
+            feature_mask, (n_models, n_terms), None if first else self.terms_
+        )
         earlier = [] if first else self.processes_
         self.processes_ = earlier + [SparseProcess.empty()] * (n_models - len(earlier))
         self.classes_ = targets.classes
@@ -284,7 +288,12 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
             budget = self._budget(c)
             process = self.processes_[c]
             return process.learn(
-                documents, labels[c], settings, budget=budget, n_terms=n_terms, n_epochs=n_epochs
+                documents,
+                labels[c],
+                settings,
+                budget=budget,
+                n_terms=n_terms,
+                n_epochs=n_epochs,
             )
 
         self.processes_ = for_each_model(learn, n_models, self.n_jobs)
@@ -329,7 +338,9 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         self._check_form(targets)
         known = targets if targets.multilabel else check_targets(y, classes=self.classes_)
         if len(known.classes) < len(self.classes_):
-            raise ValueError(f"y has {len(known.classes)} columns, the model {len(self.classes_)}")
+            raise ValueError(
+                f"y has {len(known.classes)} columns, the model {len(self.classes_)}"
+            )
         if not targets.multilabel and len(known.classes) > len(self.classes_):
             new = sorted(set(known.classes.tolist()) - set(self.classes_.tolist()))
             raise ValueError(
@@ -354,7 +365,9 @@ class OnlineGaussianProcess(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         covariance = covariance_of(self.kernel)
         assert isinstance(covariance, LinearCovariance)
         indptr, indices, data = process.rows
-        basis = sparse.csr_array((data, indices, indptr), shape=(process.size, self.n_features_in_))
+        basis = sparse.csr_array(
+            (data, indices, indptr), shape=(process.size, self.n_features_in_)
+        )
         weights: FloatArray = sign * (process.alpha @ basis)
         return weights, float(sign * covariance.constant * process.alpha.sum())
 

@@ -178,11 +178,16 @@ class OnlineLaplaceClassifier(StreamingMixin, ClassifierMixin, BaseEstimator):
 
     def _check_settings(self) -> None:
         if not all(
-            isinstance(v, numbers.Real) and 0 < float(v) < np.inf for v in (self.gamma, self.rate)
+            isinstance(v, numbers.Real) and 0 < float(v) < np.inf
+            for v in (self.gamma, self.rate)
         ):
-            raise ValueError(f"gamma and rate must be above 0, got {self.gamma!r}, {self.rate!r}")
+            raise ValueError(
+                f"gamma and rate must be above 0, got {self.gamma!r}, {self.rate!r}"
+            )
         if not isinstance(self.n_epochs, numbers.Integral) or self.n_epochs < 1:
-            raise ValueError(f"n_epochs must be a whole number, at least 1, got {self.n_epochs!r}")
+            raise ValueError(
+                f"n_epochs must be a whole number, at least 1, got {self.n_epochs!r}"
+            )
 
     def _learn_all(self, rows: SparseRows, labels: Array) -> None:
         for _ in range(self.n_epochs):

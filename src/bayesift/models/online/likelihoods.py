@@ -184,7 +184,9 @@ LIKELIHOODS: dict[str, type[Any]] = {
 def likelihood_of(likelihood: Any) -> Likelihood:
     """Return a likelihood, or the one of that name."""
     own = isinstance(likelihood, ProbitNoise | LogitNoise | FlipNoise)
-    found: Likelihood = likelihood if own else named_or_given(likelihood, LIKELIHOODS, "likelihood")
+    found: Likelihood = (
+        likelihood if own else named_or_given(likelihood, LIKELIHOODS, "likelihood")
+    )
     return found
 
 

@@ -16,7 +16,13 @@ from bayesift.models.online.bank import PosteriorBank, check_settings
 from bayesift.models.online.likelihoods import Gain, likelihood_of
 from bayesift.models.online.streaming import ProbabilitiesMixin, models_over
 from bayesift.state import storable
-from bayesift.validation import Targets, check_targets, check_terms, check_two_classes, longer_names
+from bayesift.validation import (
+    Targets,
+    check_targets,
+    check_terms,
+    check_two_classes,
+    longer_names,
+)
 
 
 @storable("online-perceptron")
@@ -153,7 +159,9 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
             self._update(rows, signs)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, feature_mask: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, feature_mask: Any = None
+    ) -> Self:
         """Learn from the next documents of a stream, once.
 
         The result does not depend on how a stream is cut.
@@ -224,7 +232,11 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         See `ProbitNoise.information_gain`.
         """
         means, variances, signs = self._labelled_fields(X, y)
-        return likelihood_of(self.likelihood).information_gain(signs, means, variances, kind=kind).T
+        return (
+            likelihood_of(self.likelihood)
+            .information_gain(signs, means, variances, kind=kind)
+            .T
+        )
 
     def expected_information_gain(self, X: Any, *, kind: Gain = "exact") -> FloatArray:
         """How many bits each document's label may be expected to tell, before it is known.
@@ -233,7 +245,9 @@ class OnlinePerceptron(ProbabilitiesMixin, ClassifierMixin, BaseEstimator):
         """
         means, variances = np.moveaxis(self._fields(X), 1, 0)
         return (
-            likelihood_of(self.likelihood).expected_information_gain(means, variances, kind=kind).T
+            likelihood_of(self.likelihood)
+            .expected_information_gain(means, variances, kind=kind)
+            .T
         )
 
     @property

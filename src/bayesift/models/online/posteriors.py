@@ -102,7 +102,9 @@ class _Posterior:
 
     def _own_arrays(self) -> None:
         """Copy arrays that were read from a file, as kernels change them."""
-        self._arrays = type(self._arrays)(*(np.array(array, order="C") for array in self._arrays))
+        self._arrays = type(self._arrays)(
+            *(np.array(array, order="C") for array in self._arrays)
+        )
 
 
 class _ScaledPosterior(_Posterior):
@@ -176,7 +178,9 @@ class FullPosterior(_ScaledPosterior):
         """Return the covariance of the weights."""
         _, covariance, pending, weights, clock = (array.copy() for array in self._arrays)
         flush(covariance, pending, weights, clock)
-        whole: FloatArray = clock[SCALE] * covariance + np.diag(np.full(self.size, clock[RIDGE]))
+        whole: FloatArray = clock[SCALE] * covariance + np.diag(
+            np.full(self.size, clock[RIDGE])
+        )
         return whole
 
     def _post_load(self) -> None:
@@ -227,7 +231,9 @@ class DiagonalPosterior(_ScaledPosterior):
     ) -> float:
         noise = likelihood.code, likelihood.parameters
         forgetting = dynamics.keep, dynamics.prior
-        return learn_diagonal(*noise, entries_of(rows), signs, *forgetting, self._arrays, fields)
+        return learn_diagonal(
+            *noise, entries_of(rows), signs, *forgetting, self._arrays, fields
+        )
 
     def _write_fields(self, rows: SparseRows, fields: FloatArray) -> None:
         diagonal_fields(entries_of(rows), self._arrays, fields)
@@ -296,7 +302,9 @@ class MovingPosterior(_Posterior):
     ) -> float:
         noise = likelihood.code, likelihood.parameters
         room = np.empty(int(np.diff(rows.indptr).max(initial=0)))
-        return learn_moving(*noise, entries_of(rows), signs, tables(), self._arrays, fields, room)
+        return learn_moving(
+            *noise, entries_of(rows), signs, tables(), self._arrays, fields, room
+        )
 
     def _write_fields(self, rows: SparseRows, fields: FloatArray) -> None:
         moving_fields(entries_of(rows), tables(), self._arrays, fields)
@@ -324,7 +332,9 @@ class MovingPosterior(_Posterior):
         expect_array(totals, "totals", np.float64, (2,))
         expect_array(largest, "largest", np.float64, (1,))
         counts = naturals[TERM_COUNT]
-        whole = all(np.array_equal(part, np.floor(part)) for part in (counts, frequencies, totals))
+        whole = all(
+            np.array_equal(part, np.floor(part)) for part in (counts, frequencies, totals)
+        )
         outside = frequencies - counts
         rest = totals[0] - totals[1]
         fit = [

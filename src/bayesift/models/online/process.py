@@ -93,7 +93,9 @@ class SparseProcess:
             while start < len(labels):
                 stop = min(start + BLOCK - process.n_updates % BLOCK, len(labels))
                 block = _slice(documents, start, stop)
-                process = room.learn_block(process, block, labels[start:stop], settings, n_terms)
+                process = room.learn_block(
+                    process, block, labels[start:stop], settings, n_terms
+                )
                 if process.n_updates % CHECKED_EVERY == 0:
                     room.refresh(process.rows, settings, n_terms)
                 start = stop
@@ -132,7 +134,10 @@ class SparseProcess:
             expect_array(getattr(self, name), name, np.float64, (m, m))
         for part, name in zip(self.rows, ("indptr", "indices", "data"), strict=True):
             expect_array(
-                part, name, {"indptr": np.int64, "indices": np.int32}.get(name, np.float64), (None,)
+                part,
+                name,
+                {"indptr": np.int64, "indices": np.int32}.get(name, np.float64),
+                (None,),
             )
         indptr, indices, data = self.rows
         basis = sparse.csr_array((data, indices, indptr), shape=(m, n_terms))
@@ -212,7 +217,10 @@ class _Room:
     def posterior_of(self, process: SparseProcess) -> SparseProcess:
         m = self.size
         return replace(
-            process, alpha=self.alpha[:m].copy(), C=self.C[:m, :m].copy(), Q=self.Q[:m, :m].copy()
+            process,
+            alpha=self.alpha[:m].copy(),
+            C=self.C[:m, :m].copy(),
+            Q=self.Q[:m, :m].copy(),
         )
 
 

@@ -113,7 +113,9 @@ def _linear_parts(parts: ExpertParts, columns: IntArray, x: Array) -> tuple[Arra
     seen = frequencies > 0
     counts = weights[:, COUNT, 0]
     size = np.log((n_pairs - pairs + ADDED * n_terms) / (pairs + ADDED * n_terms))
-    bayes = np.where(seen, np.log((counts + ADDED) / (frequencies - counts + ADDED)) + size, 0.0)
+    bayes = np.where(
+        seen, np.log((counts + ADDED) / (frequencies - counts + ADDED)) + size, 0.0
+    )
     presence = bayes / np.sqrt(float(max(int(np.count_nonzero(seen)), 1)))
     prior = np.log((inside + 0.5) / (n - inside + 0.5))
     bias = intercepts[SHIFT, 0] * spreads[-1, 0]

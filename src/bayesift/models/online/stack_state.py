@@ -29,7 +29,9 @@ from bayesift.models.online.posteriors import tables
 from bayesift.models.online.streaming import KernelArrays
 from bayesift.state import expect_array, storable
 
-SPARE = 1.25  # rows of terms are reserved by this factor, so that few documents need more memory
+SPARE = (
+    1.25  # rows of terms are reserved by this factor, so that few documents need more memory
+)
 _NEW_BIAS_VARIANCE = 0.5
 OTHER_EXPERTS = 3  # the perceptron and two forms of naive Bayes
 
@@ -77,7 +79,9 @@ class StackState(KernelArrays):
             intercepts=np.zeros((n_fields, n_categories)),
             pairs=np.zeros(n_categories),
             totals=np.array([0.0, 0.0, 1.0]),
-            shared=new_mixer(1, [1.0 / n_experts] * n_experts + [0.0], [0.1] * n_experts + [1.0]),
+            shared=new_mixer(
+                1, [1.0 / n_experts] * n_experts + [0.0], [0.1] * n_experts + [1.0]
+            ),
             by_size=new_mixer(N_SIZES, [0.0] * (n_experts + 1), [0.01] * n_experts + [0.1]),
             competition=new_mixer(
                 1, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.1, 0.1, 1.0, 0.05, 0.05, 0.05]
@@ -160,14 +164,17 @@ class StackState(KernelArrays):
         # The field that has these log odds, its bias about as sure as documents without the
         # category make it.
         spread = min(_NEW_BIAS_VARIANCE, prior_variance)
-        field = ndtri(expit(log_odds)) * np.sqrt(NOISE[0] ** 2 + spread + FLOOR * prior_variance)
+        field = ndtri(expit(log_odds)) * np.sqrt(
+            NOISE[0] ** 2 + spread + FLOOR * prior_variance
+        )
         self.intercepts[PRECISION, new] = 1.0 / spread - 1.0 / prior_variance
         self.intercepts[SHIFT, new] = field / spread
 
     def mirror(self) -> None:
         """Replace one category by two: the documents outside it come first."""
         other = {
-            name: getattr(self, name).copy() for name in ("weights", "intercepts", "pairs", "own")
+            name: getattr(self, name).copy()
+            for name in ("weights", "intercepts", "pairs", "own")
         }
         everywhere = {
             "weights": self.frequencies[:, np.newaxis],

@@ -147,7 +147,9 @@ class TopicSimilarityClassifier(_TopicClassifier):
         """Find topics, learn their weights, and keep the codes of the documents."""
         self._check_parameters()
         targets, codes = self._fit_encoder(X, y)
-        self.similarity_ = clone(TopicSimilarity() if self.similarity is None else self.similarity)
+        self.similarity_ = clone(
+            TopicSimilarity() if self.similarity is None else self.similarity
+        )
         self.similarity_.fit(codes, targets)
         self.points_ = self.similarity_.points(codes)
         self.members_ = targets.members
@@ -199,7 +201,11 @@ class TopicSimilarityClassifier(_TopicClassifier):
         if len(self.similarity_.weights_) != n_topics or self.n_neighbors_ < 1:
             raise DataError("its topics do not fit together")
         members = self.members_
-        if members.shape[1] != n_documents or not n_documents or not members.has_canonical_format:
+        if (
+            members.shape[1] != n_documents
+            or not n_documents
+            or not members.has_canonical_format
+        ):
             raise DataError("the documents of its categories do not fit together")
         if members.dtype != np.int8 or not np.all(members.data == 1):
             raise DataError("the documents of its categories are not in order")
@@ -211,7 +217,9 @@ class TopicSimilarityClassifier(_TopicClassifier):
 
     def _check_parameters(self) -> None:
         if self.n_neighbors is not None and self.n_neighbors < 1:
-            raise ValueError(f"n_neighbors must be at least 1 or None, got {self.n_neighbors!r}")
+            raise ValueError(
+                f"n_neighbors must be at least 1 or None, got {self.n_neighbors!r}"
+            )
         if self.t is not None and self.t < 1:
             raise ValueError(f"t must be at least 1 or None, got {self.t!r}")
 
@@ -248,12 +256,15 @@ def leave_one_out(
     k = min(max(N_NEIGHBORS), n - 1)
     if k < 1:
         return {}
-    neighbors, distances = _without_self(held_out, *nearest_points(points[held_out], points, k + 1))
+    neighbors, distances = _without_self(
+        held_out, *nearest_points(points[held_out], points, k + 1)
+    )
     weights = weigh(distances)
     by_document = sparse.csr_array(members.T, dtype=np.float64)
     truth = by_document[held_out].toarray() > 0
     return {
-        size: _n_correct(neighbors[:, :size], weights[:, :size], by_document, truth) / len(held_out)
+        size: _n_correct(neighbors[:, :size], weights[:, :size], by_document, truth)
+        / len(held_out)
         for size in N_NEIGHBORS
         if size <= k
     }
@@ -308,7 +319,15 @@ class TopicSVMClassifier(_TopicClassifier):
     ['grain', 'crude']
     """
 
-    FITTED = ("classes_", "multilabel_", "encoder_", "coef_", "intercept_", "slopes_", "shifts_")
+    FITTED = (
+        "classes_",
+        "multilabel_",
+        "encoder_",
+        "coef_",
+        "intercept_",
+        "slopes_",
+        "shifts_",
+    )
 
     coef_: Array
     intercept_: FloatArray
@@ -337,7 +356,9 @@ class TopicSVMClassifier(_TopicClassifier):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """P(c | d), documents x categories."""
-        probabilities: FloatArray = np.asarray(expit(self._scores(X) * self.slopes_ + self.shifts_))
+        probabilities: FloatArray = np.asarray(
+            expit(self._scores(X) * self.slopes_ + self.shifts_)
+        )
         if not self.multilabel_:
             probabilities = np.maximum(probabilities, np.finfo(float).tiny)
             probabilities /= probabilities.sum(axis=1, keepdims=True)

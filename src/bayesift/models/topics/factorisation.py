@@ -107,7 +107,9 @@ class Objective:
     def constant(self) -> float:
         """Return the part that depends on V alone: sum w (V log V - V)."""
         weights = self.importance[self.rows.indices]
-        values = np.divide(self.rows.data, weights, out=np.zeros(self.rows.nnz), where=weights > 0)
+        values = np.divide(
+            self.rows.data, weights, out=np.zeros(self.rows.nnz), where=weights > 0
+        )
         return float(np.sum(xlogy(self.rows.data, values)) - np.sum(self.rows.data))
 
     @property
@@ -238,7 +240,9 @@ STARTS: dict[str, Start] = {
 
 def _heavier_part(left: Array, right: Array) -> tuple[Array, Array]:
     """Return the positive or the negative parts of two vectors, whichever are longer."""
-    pairs = [(np.maximum(sign * left, 0.0), np.maximum(sign * right, 0.0)) for sign in (1.0, -1.0)]
+    pairs = [
+        (np.maximum(sign * left, 0.0), np.maximum(sign * right, 0.0)) for sign in (1.0, -1.0)
+    ]
     return max(pairs, key=lambda pair: float(np.linalg.norm(pair[0]) * np.linalg.norm(pair[1])))
 
 
@@ -303,7 +307,9 @@ def coordinate_basis(objective: Objective, codes: FloatArray, basis: FloatArray)
     columns = objective.columns
     importance = objective.importance
     masses = codes.sum(axis=0)
-    slopes = objective.alpha * masses if objective.penalty == "absolute" else np.zeros(len(masses))
+    slopes = (
+        objective.alpha * masses if objective.penalty == "absolute" else np.zeros(len(masses))
+    )
     curvatures = np.sum(objective.curvatures(codes) * codes**2, axis=0)
     sums = basis.sum(axis=0)
     descend_basis(
@@ -335,7 +341,9 @@ def multiplicative_codes(objective: Objective, codes: FloatArray, basis: FloatAr
         roots = slopes + np.sqrt(slopes**2 + 4.0 * curvatures * shares)
         codes[:] = np.divide(2.0 * shares, roots, out=np.zeros_like(codes), where=roots > 0)
     else:
-        update_codes(rows.indptr, rows.indices, rows.data, basis, slopes, float(curvatures), codes)
+        update_codes(
+            rows.indptr, rows.indices, rows.data, basis, slopes, float(curvatures), codes
+        )
 
 
 def multiplicative_basis(objective: Objective, codes: FloatArray, basis: FloatArray) -> None:

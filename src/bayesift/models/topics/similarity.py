@@ -80,7 +80,9 @@ def _draw_same(members: SparseRows, n_pairs: int, random: np.random.RandomState)
     degrees = np.diff(by_document.indptr)
     candidates = np.flatnonzero(degrees)
     if not len(candidates):
-        raise ValueError("no category has two documents; there is nothing to learn similarity from")
+        raise ValueError(
+            "no category has two documents; there is nothing to learn similarity from"
+        )
     documents = random.choice(candidates, n_pairs)
     categories = by_document.indices[
         by_document.indptr[documents] + _below(degrees[documents], random)
@@ -89,7 +91,9 @@ def _draw_same(members: SparseRows, n_pairs: int, random: np.random.RandomState)
     last = usable.indptr[categories + 1] - 1
     partners = usable.indices[starts + _below(last - starts, random)]
     # The index of the document itself stands for the last one, which is not drawn.
-    return np.stack([documents, np.where(partners == documents, usable.indices[last], partners)])
+    return np.stack(
+        [documents, np.where(partners == documents, usable.indices[last], partners)]
+    )
 
 
 def _draw_different(
@@ -275,7 +279,15 @@ class TopicSimilarity(StateMixin, BaseEstimator):
     True
     """
 
-    FITTED = ("weights_", "factors_", "variances_", "offset_", "slope_", "shift_", "same_share_")
+    FITTED = (
+        "weights_",
+        "factors_",
+        "variances_",
+        "offset_",
+        "slope_",
+        "shift_",
+        "same_share_",
+    )
 
     weights_: Array
     factors_: Array
@@ -331,7 +343,9 @@ class TopicSimilarity(StateMixin, BaseEstimator):
             raise ValueError(f"method must be 'additive' or 'naive-bayes', got {self.method!r}")
         pairs = draw_pairs(targets.members, self.n_pairs, check_random_state(self.random_state))
         if self.method == "additive":
-            model = fit_additive(unit, pairs.left, pairs.right, pairs.same, rounds=self.n_rounds)
+            model = fit_additive(
+                unit, pairs.left, pairs.right, pairs.same, rounds=self.n_rounds
+            )
         else:
             model = fit_naive_bayes(unit, pairs.left, pairs.right, pairs.same)
         self.offset_ = model.offset
@@ -342,7 +356,9 @@ class TopicSimilarity(StateMixin, BaseEstimator):
         self.slope_ = 2.0 if self.method == "additive" else 1.0
         self.shift_ = 0.0
         if self.calibrated:
-            scores = model.offset - np.square(unit[pairs.left] - unit[pairs.right]) @ model.weights
+            scores = (
+                model.offset - np.square(unit[pairs.left] - unit[pairs.right]) @ model.weights
+            )
             line = LogisticRegression(C=_LINE_COST).fit(scores[:, np.newaxis], pairs.same)
             self.slope_ = max(float(line.coef_[0, 0]), 0.0)
             self.shift_ = float(line.intercept_[0])
@@ -367,7 +383,9 @@ class TopicSimilarity(StateMixin, BaseEstimator):
         check_is_fitted(self)
         unit = self._unit(codes)
         if unit.shape[1] != len(self.weights_):
-            raise ValueError(f"codes of {unit.shape[1]} topics, fitted with {len(self.weights_)}")
+            raise ValueError(
+                f"codes of {unit.shape[1]} topics, fitted with {len(self.weights_)}"
+            )
         return unit * np.sqrt(self.weights_)
 
     def log_odds_at(self, distances: FloatArray, *, prior: float = 0.5) -> Array:
@@ -463,7 +481,10 @@ def more_like_this(
 
 
 def _parts(
-    similarity: TopicSimilarity, points: FloatArray, liked: Sequence[int], disliked: Sequence[int]
+    similarity: TopicSimilarity,
+    points: FloatArray,
+    liked: Sequence[int],
+    disliked: Sequence[int],
 ) -> Array:
     """Return what each topic adds to each document's score, documents x topics."""
     parts = _mean_squares(points, points[list(liked)])

@@ -130,7 +130,9 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         rows = check_terms(self, X, non_negative=True)
         importance = importance_of(rows, self.importance)
         objective = Objective.of(rows, importance, self.alpha, self.penalty, self.delta)
-        start = STARTS[self.start](rows, self.n_components, check_random_state(self.random_state))
+        start = STARTS[self.start](
+            rows, self.n_components, check_random_state(self.random_state)
+        )
         result = factorise(
             objective,
             *start,
@@ -144,7 +146,9 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self.objectives_ = result.objectives
         self.n_iter_ = result.iterations
         if self.tol > 0 and not result.converged:
-            message = f"the topics still moved after {self.max_iter} updates; raise max_iter or tol"
+            message = (
+                f"the topics still moved after {self.max_iter} updates; raise max_iter or tol"
+            )
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
 
@@ -159,7 +163,9 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         basis = np.ascontiguousarray(self.components_.T)
         totals = rows @ (self.importance_ > 0).astype(np.float64)
         codes = np.tile(totals[:, np.newaxis] / basis.shape[1], (1, basis.shape[1]))
-        coordinate_codes(objective, codes, basis, repeats=_CODE_UPDATES, tolerance=self.code_tol)
+        coordinate_codes(
+            objective, codes, basis, repeats=_CODE_UPDATES, tolerance=self.code_tol
+        )
         codes[codes < self.code_tol * codes.max(axis=1, keepdims=True)] = 0.0
         return codes
 
@@ -191,7 +197,9 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """
         check_is_fitted(self)
         if not 0 <= weight <= 1:
-            raise ValueError(f"the weight of a relevance must lie between 0 and 1, got {weight!r}")
+            raise ValueError(
+                f"the weight of a relevance must lie between 0 and 1, got {weight!r}"
+            )
         scores = np.full(self.components_.shape, -np.inf)
         known = self.components_ > 0
         np.log(self.components_, out=scores, where=known)
@@ -215,10 +223,14 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """
         check_is_fitted(self)
         if names is None:
-            names = getattr(self, "feature_names_in_", [str(j) for j in range(self.n_features_in_)])
+            names = getattr(
+                self, "feature_names_in_", [str(j) for j in range(self.n_features_in_)]
+            )
         if len(names) != self.n_features_in_:
             raise ValueError(f"{len(names)} names for {self.n_features_in_} terms")
-        return [[str(names[j]) for j in row] for row in self.topic_terms(k, relevance=relevance)]
+        return [
+            [str(names[j]) for j in row] for row in self.topic_terms(k, relevance=relevance)
+        ]
 
     def shares(self, X: Any, codes: FloatArray) -> SparseRows:
         """Return how much of each topic's code every term of one document brings.
@@ -234,7 +246,9 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         objective = Objective.of(row, self.importance_, self.alpha, self.penalty, self.delta)
         parts = self.components_[:, row.indices] * codes[:, np.newaxis]
         products = parts.sum(axis=0)
-        parts *= np.divide(objective.rows.data, products, out=np.zeros(row.nnz), where=products > 0)
+        parts *= np.divide(
+            objective.rows.data, products, out=np.zeros(row.nnz), where=products > 0
+        )
         slopes = (
             objective.slopes(np.ascontiguousarray(self.components_.T))
             + objective.curvatures(codes) * codes
@@ -242,7 +256,9 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         parts /= np.where(slopes > 0, slopes, 1.0)[:, np.newaxis]
         indptr = np.arange(len(codes) + 1) * row.nnz
         indices = np.tile(row.indices, len(codes))
-        return sparse.csr_array((parts.ravel(), indices, indptr), shape=(len(codes), row.shape[1]))
+        return sparse.csr_array(
+            (parts.ravel(), indices, indptr), shape=(len(codes), row.shape[1])
+        )
 
     def _post_load(self) -> None:
         self._check_parameters()
@@ -272,7 +288,10 @@ class SparseNMF(StateMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             raise ValueError(
                 f"n_components must be a whole number of at least 1, got {self.n_components!r}"
             )
-        values: dict[str, Any] = {"importance": get_args(Importance), "penalty": get_args(Penalty)}
+        values: dict[str, Any] = {
+            "importance": get_args(Importance),
+            "penalty": get_args(Penalty),
+        }
         for name, known in {**values, "start": STARTS, "solver": UPDATES}.items():
             if getattr(self, name) not in known:
                 raise ValueError(

@@ -11,7 +11,11 @@ import numpy as np
 from scipy.special import betainc, gammaln
 
 from bayesift.arrays import BoolArray, FloatArray, IntArray
-from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing, check_share
+from bayesift.screening.stopping.remaining import (
+    RemainingRelevant,
+    allowed_missing,
+    check_share,
+)
 
 LEAST_FOUND = 10  # relevant documents from which on the posterior says something
 TAIL_SHARES = {0.02: 0.004, 0.05: 0.026, 0.1: 0.227, 0.15: 0.423, 0.2: 0.295, 0.3: 0.025}
@@ -119,7 +123,8 @@ class _Mixture:
         ways = gammaln(self.k + m) - gammaln(self.k) - gammaln(m + 1.0)
         with np.errstate(divide="ignore"):
             logs = (
-                self.k * np.log(self.read)[:, np.newaxis] + m * np.log1p(-self.read)[:, np.newaxis]
+                self.k * np.log(self.read)[:, np.newaxis]
+                + m * np.log1p(-self.read)[:, np.newaxis]
             )
         logs[self.read >= 1.0] = np.where(m == 0, 0.0, -np.inf)
         below = self.weights @ np.exp(ways + logs)
@@ -182,7 +187,9 @@ class RankDecay:
         if not tail_shares or not all(
             0 < share < 1 and weight >= 0 for share, weight in tail_shares.items()
         ):
-            raise ValueError("tail_shares must map shares between 0 and 1 to their probabilities")
+            raise ValueError(
+                "tail_shares must map shares between 0 and 1 to their probabilities"
+            )
         self.n_documents = n_documents
         self._sampled = sample[0] / n_documents
         self._n_sampled = sample[1]
@@ -195,7 +202,9 @@ class RankDecay:
             [np.full(len(f), number < 3) for number, f in enumerate(families)]
         )
         with np.errstate(divide="ignore"):
-            tail_weights = np.log(np.array(list(tail_shares.values())) / sum(tail_shares.values()))
+            tail_weights = np.log(
+                np.array(list(tail_shares.values())) / sum(tail_shares.values())
+            )
         self._log_prior = tail_weights[:, np.newaxis] + np.log(np.concatenate(weights))
         sums = np.cumsum(np.vstack(families), axis=1)
         self._sums = sums / sums[:, -1:]
@@ -205,7 +214,11 @@ class RankDecay:
         self._tail_sums = tail / tail[-1]
 
     def remaining(
-        self, judgements: Sequence[bool] | BoolArray, *, found_before: int = 0, draws: int = 2000
+        self,
+        judgements: Sequence[bool] | BoolArray,
+        *,
+        found_before: int = 0,
+        draws: int = 2000,
     ) -> RemainingRelevant:
         """Compute quantiles of the number of relevant documents among those not read.
 
@@ -318,7 +331,9 @@ class RankDecay:
 
     def _mixture(self, positions: IntArray, n_read: int) -> _Mixture:
         return _mixed(
-            self._n_found(positions), self._posterior(positions, n_read), self._shares_read(n_read)
+            self._n_found(positions),
+            self._posterior(positions, n_read),
+            self._shares_read(n_read),
         )
 
     def _probability(self, positions: IntArray, n_read: int, allowed: int) -> float:
@@ -346,7 +361,9 @@ class RankDecay:
         more = {}
         low = n_read
         for sure in wanted:
-            low = bisect_left(range(most), sure, lo=low, key=probability) if low < most else most
+            low = (
+                bisect_left(range(most), sure, lo=low, key=probability) if low < most else most
+            )
             more[sure] = low - n_read
         return more
 

@@ -113,7 +113,9 @@ class Forecast:
         )
         rows = self._design[unseen]
         n_found = int(np.count_nonzero(labels > 0))
-        return remaining_relevant(rows @ mode, rows @ root, n_found=n_found, draws=draws, seed=seed)
+        return remaining_relevant(
+            rows @ mode, rows @ root, n_found=n_found, draws=draws, seed=seed
+        )
 
 
 def remaining_relevant(
@@ -126,7 +128,9 @@ def remaining_relevant(
     return RemainingRelevant(relevant.sum(axis=0), n_found)
 
 
-def _laplace(Z: FloatArray, y: FloatArray, variance: float) -> tuple[float, FloatArray, FloatArray]:
+def _laplace(
+    Z: FloatArray, y: FloatArray, variance: float
+) -> tuple[float, FloatArray, FloatArray]:
     """Compute log evidence, mode and a root of the covariance, for one variance of the prior.
 
     Newton's method is damped.
@@ -161,4 +165,6 @@ def _hessian(Z: FloatArray, chance: FloatArray, precision: FloatArray) -> FloatA
 
 def _log_posterior(Z: FloatArray, y: FloatArray, precision: FloatArray, w: FloatArray) -> float:
     scores = Z @ w
-    return float(np.sum(y * scores - np.logaddexp(0.0, scores)) - 0.5 * np.sum(precision * w**2))
+    return float(
+        np.sum(y * scores - np.logaddexp(0.0, scores)) - 0.5 * np.sum(precision * w**2)
+    )

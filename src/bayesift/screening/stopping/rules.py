@@ -141,7 +141,9 @@ class CallaghanMuellerHansen:
             begins = np.arange(0, n, self.every)
             missing = allowed_missing(found + found_before, self.recall) + 1
             sampled_hits = found - counts[begins]
-            p = hypergeom.cdf(sampled_hits, len(hits) - begins, sampled_hits + missing, n - begins)
+            p = hypergeom.cdf(
+                sampled_hits, len(hits) - begins, sampled_hits + missing, n - begins
+            )
             p = np.where(missing > len(hits) - n, 0.0, p)
             return bool(p.min() <= level)
 
@@ -396,7 +398,9 @@ def _first(
     return _point(hits, found_before, n)
 
 
-def _point(hits: BoolArray, found_before: int, n_read: int, found: int | None = None) -> StopPoint:
+def _point(
+    hits: BoolArray, found_before: int, n_read: int, found: int | None = None
+) -> StopPoint:
     reached = int(hits[:n_read].sum()) if found is None else found
     total = found_before + int(hits.sum())
     return StopPoint(n_read, (found_before + reached) / total if total else 1.0)
@@ -404,7 +408,9 @@ def _point(hits: BoolArray, found_before: int, n_read: int, found: int | None = 
 
 @lru_cache(maxsize=4)
 def _decay(
-    n_documents: int, tail_shares: tuple[tuple[float, float], ...], sample: tuple[int, int] = (0, 0)
+    n_documents: int,
+    tail_shares: tuple[tuple[float, float], ...],
+    sample: tuple[int, int] = (0, 0),
 ) -> RankDecay:
     return RankDecay(n_documents, tail_shares=dict(tail_shares), sample=sample)
 

@@ -23,11 +23,14 @@ from scipy.special import gammaln, logsumexp
 from scipy.stats import hypergeom
 
 from bayesift.arrays import FloatArray, IntArray
-from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing, check_share
-
-_TRUST = (
-    0.9  # weight of the model's posterior in the prior of a sample check; the rest has a heavy tail
+from bayesift.screening.stopping.remaining import (
+    RemainingRelevant,
+    allowed_missing,
+    check_share,
 )
+
+# Weight of the model's posterior in the prior of a sample check; the rest has a heavy tail.
+_TRUST = 0.9
 
 
 def recall_p_value(

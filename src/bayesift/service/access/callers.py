@@ -134,8 +134,13 @@ def is_from_this_machine(request: Request) -> bool:
         request.client is not None
         and _is_loopback(request.client.host)
         and _is_loopback(urlsplit(f"//{host}").hostname or "")
-        and (origin == f"http://{host}" if request.method not in _SAFE_METHODS else origin is None)
-        and request.scope.get("http_version") != "1.0"  # what nginx speaks to a service by default
+        and (
+            origin == f"http://{host}"
+            if request.method not in _SAFE_METHODS
+            else origin is None
+        )
+        and request.scope.get("http_version")
+        != "1.0"  # what nginx speaks to a service by default
         and not any(name in request.headers for name in _FORWARDED)
     )
 

@@ -15,7 +15,12 @@ from bayesift.service.access.callers import (
     digest,
     is_from_this_machine,
 )
-from bayesift.service.access.operations import add_user, claim_first_admin, drop_user, reset_token
+from bayesift.service.access.operations import (
+    add_user,
+    claim_first_admin,
+    drop_user,
+    reset_token,
+)
 from bayesift.service.access.schemas import (
     FirstAdminIn,
     FirstStartOut,
@@ -120,7 +125,9 @@ async def create_user(body: UserIn, person: Admin, service: TheService) -> NewUs
 
 
 @users.post("/{name}/token")
-async def reset(name: Annotated[Name, Path()], person: Admin, service: TheService) -> NewUserOut:
+async def reset(
+    name: Annotated[Name, Path()], person: Admin, service: TheService
+) -> NewUserOut:
     """Give a user a new token, which is not shown again, and end their sessions."""
     token = await service.do(person, lambda unit: reset_token(unit.tx, name))
     service.people.reload()
@@ -130,7 +137,9 @@ async def reset(name: Annotated[Name, Path()], person: Admin, service: TheServic
 
 
 @users.delete("/{name}", status_code=204)
-async def delete_user(name: Annotated[Name, Path()], person: Admin, service: TheService) -> None:
+async def delete_user(
+    name: Annotated[Name, Path()], person: Admin, service: TheService
+) -> None:
     """Remove a user; their judgements stay."""
     await service.do(person, lambda unit: drop_user(unit.tx, name))
     service.people.reload()

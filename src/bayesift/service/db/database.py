@@ -166,7 +166,9 @@ def _engine(place: Path, url: str | None) -> Engine:
         (place / FILE).touch(mode=0o600)  # what SQLite puts beside it gets the same mode
         for file in place.glob(f"{FILE}*"):
             file.chmod(0o600)
-        engine = create_engine(f"sqlite:///{place / FILE}", pool_size=_MAX_READERS, max_overflow=0)
+        engine = create_engine(
+            f"sqlite:///{place / FILE}", pool_size=_MAX_READERS, max_overflow=0
+        )
         event.listen(engine, "connect", _set_up_sqlite)
         # The driver would begin a transaction at the first write only.
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
@@ -184,7 +186,11 @@ def _engine(place: Path, url: str | None) -> Engine:
     address = parts.set(drivername="postgresql+psycopg")
     options = {"options": "-c synchronous_commit=on -c timezone=UTC"}
     engine = create_engine(
-        address, pool_size=_MAX_READERS, max_overflow=0, pool_pre_ping=True, connect_args=options
+        address,
+        pool_size=_MAX_READERS,
+        max_overflow=0,
+        pool_pre_ping=True,
+        connect_args=options,
     )
     return engine.execution_options(isolation_level="REPEATABLE READ")
 

@@ -39,7 +39,9 @@ def row_digest(values: Iterable[Any], before: str = "") -> str:
     This is frozen: stored digests depend on it.
     """
     return _digest(
-        "\x1f".join([before, *(value if type(value) is str else _part(value) for value in values)])
+        "\x1f".join(
+            [before, *(value if type(value) is str else _part(value) for value in values)]
+        )
     )
 
 
@@ -64,7 +66,9 @@ def check_rows(rows: Iterable[Sequence[Any]], stored: Stored) -> None:
     last = ""
     for *values, digest in rows:
         found = (
-            _digest("\x1f".join([last, *values])) if stored.is_text else row_digest(values, last)
+            _digest("\x1f".join([last, *values]))
+            if stored.is_text
+            else row_digest(values, last)
         )
         if found != digest:
             raise ValueError(f"a row of the table {stored.table} is not what was stored")

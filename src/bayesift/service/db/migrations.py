@@ -11,7 +11,17 @@ import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from sqlalchemy import Column, Connection, MetaData, String, Table, insert, inspect, select, text
+from sqlalchemy import (
+    Column,
+    Connection,
+    MetaData,
+    String,
+    Table,
+    insert,
+    inspect,
+    select,
+    text,
+)
 
 from bayesift.errors import DataError
 from bayesift.service.db.integrity import row_digest
@@ -82,7 +92,17 @@ _ADDED_0003 = (
 _DIGESTED_0003 = {  # columns in the order of their digest; the first are the key
     "events": ("seq", "batch", "at", "user", "kind", "profile", "document", "payload"),
     "documents": ("id", "seq", "at", "title", "text", "purged", "content"),
-    "profiles": ("name", "seq", "at", "user", "definition", "paused", "seen", "since", "deleted"),
+    "profiles": (
+        "name",
+        "seq",
+        "at",
+        "user",
+        "definition",
+        "paused",
+        "seen",
+        "since",
+        "deleted",
+    ),
     "judgements": ("profile", "document", "user", "relevant", "at", "seq"),
     "words": ("profile", "word", "strength", "user", "at"),
     "users": ("name", "role", "token", "at"),
@@ -106,7 +126,9 @@ def _reviews_and_digests(connection: Connection) -> None:
 
 def _fill_content(connection: Connection) -> None:
     rows = connection.execute(text("SELECT id, title, text FROM documents")).all()
-    values = [{"the_id": key, "content": row_digest((title, words))} for key, title, words in rows]
+    values = [
+        {"the_id": key, "content": row_digest((title, words))} for key, title, words in rows
+    ]
     if values:
         connection.execute(
             text("UPDATE documents SET content = :content WHERE id = :the_id"), values
@@ -161,7 +183,13 @@ def _filters_and_reviews(connection: Connection) -> None:
             new = row_digest((*first, kind, filter_name, review, document, payload), new)
             after = first[0]
             values.append(
-                {"seq": after, "kind": kind, "filter": filter_name, "review": review, "digest": new}
+                {
+                    "seq": after,
+                    "kind": kind,
+                    "filter": filter_name,
+                    "review": review,
+                    "digest": new,
+                }
             )
         connection.execute(_UPDATE_0004, values)
 

@@ -198,7 +198,11 @@ def _table(
         }
         columns.append(
             sa.Column(
-                field.name, _TYPES[kind], nullable=bool(optional), autoincrement=False, **options
+                field.name,
+                _TYPES[kind],
+                nullable=bool(optional),
+                autoincrement=False,
+                **options,
             )
         )
     columns.append(sa.Column(_DIGEST, sa.String, nullable=False))
@@ -331,7 +335,9 @@ class Reading:
 
     def known(self, documents: Iterable[str]) -> set[str]:
         """Return those of the documents that arrived before."""
-        return {id_ for (id_,) in self._among(sa.select(DOCUMENTS.c.id), DOCUMENTS.c.id, documents)}
+        return {
+            id_ for (id_,) in self._among(sa.select(DOCUMENTS.c.id), DOCUMENTS.c.id, documents)
+        }
 
     def documents(self, ids: Iterable[str]) -> dict[str, DocumentRow]:
         """Return documents by id; unknown ids are left out."""
@@ -354,7 +360,9 @@ class Reading:
     def n_documents(self) -> int:
         """Count the documents that ever arrived."""
         return int(
-            self._connection.execute(sa.select(sa.func.count()).select_from(DOCUMENTS)).scalar_one()
+            self._connection.execute(
+                sa.select(sa.func.count()).select_from(DOCUMENTS)
+            ).scalar_one()
         )
 
     def filters(self, *, deleted: bool = False) -> list[FilterRow]:
@@ -398,7 +406,11 @@ class Reading:
             check_rows(self._connection.execute(query), stored)
 
     def judgements(
-        self, filter_name: str, documents: Iterable[str] | None = None, *, limit: int | None = None
+        self,
+        filter_name: str,
+        documents: Iterable[str] | None = None,
+        *,
+        limit: int | None = None,
     ) -> list[JudgementRow]:
         """Return the current judgements of a filter, newest first."""
         query = (
@@ -408,7 +420,9 @@ class Reading:
         )
         if documents is None:
             return self._all(JudgementRow, query.limit(limit))
-        return [JudgementRow(*row) for row in self._among(query, JUDGEMENTS.c.document, documents)]
+        return [
+            JudgementRow(*row) for row in self._among(query, JUDGEMENTS.c.document, documents)
+        ]
 
     def conflicts(self, filter_name: str | None = None) -> dict[str, list[str]]:
         """Return the documents on which reviewers disagree, by filter; of one filter if named."""

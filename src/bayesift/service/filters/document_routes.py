@@ -113,7 +113,9 @@ async def purge(body: RetentionIn, person: Admin, service: TheService) -> Retent
     if (body.before is None) == (body.keep is None):
         raise DataError("give one of before and keep")
     before = None if body.before is None else utc_time(body.before)
-    n = await service.do(person, lambda unit: operations.purge(unit, before=before, keep=body.keep))
+    n = await service.do(
+        person, lambda unit: operations.purge(unit, before=before, keep=body.keep)
+    )
     return RetentionOut(purged=n)
 
 

@@ -146,7 +146,9 @@ class StoreHistory:
 
     def _events(self, rows: list[EventRow]) -> Iterator[Event]:
         """Yield the events of the engine that rows of the log hold."""
-        arrivals = self._read.arrivals(str(row.document) for row in rows if row.kind == RETRIEVED)
+        arrivals = self._read.arrivals(
+            str(row.document) for row in rows if row.kind == RETRIEVED
+        )
         for row in rows:
             if row.kind == RETRIEVED:
                 document = str(row.document)
@@ -184,7 +186,9 @@ def _gives(record: dict[str, Any], event: TakenBack | Taught) -> bool:
     return bool(record["event"] == "judged")
 
 
-def replay(engine: FilterEngine, read: Reading, checkpoints: Checkpoints, after: int = 0) -> int:
+def replay(
+    engine: FilterEngine, read: Reading, checkpoints: Checkpoints, after: int = 0
+) -> int:
     """Apply the events after a number to an engine; return the number of the last event."""
     replaying = _LogReplay(engine, checkpoints)
     last = after

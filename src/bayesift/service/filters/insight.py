@@ -193,7 +193,9 @@ def topics_of(service: Service, name: str, n: int) -> list[TopicOut]:
             words=topic.words,
             documents=len(topic.documents),
             relevant=sum(document.id in relevant for document in topic.documents),
-            examples=[TitleOut.model_validate(each) for each in topic.documents[:_TOPIC_EXAMPLES]],
+            examples=[
+                TitleOut.model_validate(each) for each in topic.documents[:_TOPIC_EXAMPLES]
+            ],
         )
         for topic in known[1]
     ]

@@ -24,7 +24,9 @@ _MAX_TEXTS = 100  # judged documents in which readable words are sought
 
 
 @words.get("/words")
-def taught_words(name: FilterName, person: Reader, service: TheService) -> list[schemas.TaughtOut]:
+def taught_words(
+    name: FilterName, person: Reader, service: TheService
+) -> list[schemas.TaughtOut]:
     """List the taught words, newest first."""
     with service.stored_filter(name) as (read, _):
         return [schemas.TaughtOut.model_validate(row) for row in read.words(name)]
@@ -36,7 +38,9 @@ async def teach(
 ) -> schemas.TaughtOut:
     """Give a word a weight; judgements, earlier and later ones, can overrule it."""
     word = schemas.plain(body.word)
-    row = await service.do(person, lambda unit: operations.teach(unit, name, word, body.strength))
+    row = await service.do(
+        person, lambda unit: operations.teach(unit, name, word, body.strength)
+    )
     if row is None:
         return schemas.TaughtOut(word=word, strength=0.0, user=person.name, at=now())
     return schemas.TaughtOut.model_validate(row)

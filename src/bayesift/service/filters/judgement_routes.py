@@ -92,7 +92,9 @@ def list_conflicts(
         rows = read.judgements(name, ids)
     conflicts = []
     for document in ids:
-        entries = [JudgementEntry.model_validate(row) for row in rows if row.document == document]
+        entries = [
+            JudgementEntry.model_validate(row) for row in rows if row.document == document
+        ]
         title = schemas.TitleOut.model_validate(documents[document])
         conflicts.append(schemas.ConflictOut(document=title, judgements=entries))
     return conflicts

@@ -54,17 +54,27 @@ def observe(
     if not new:
         return Observed(0, len(documents), [])
     space = unit.engine.space
-    batch = space.weigh([document.id for document in new], [document.full_text for document in new])
+    batch = space.weigh(
+        [document.id for document in new], [document.full_text for document in new]
+    )
     retrieved = unit.engine.observe_vectors(batch)
     distinct = {event.id: event.document for event in retrieved}
     vectors = event_log.vector_records(list(distinct.values()), space)
     unit.record(event_log.COUNTED, payload={**batch.counted, "unspaced": space.unspaced})
     rows = []
     for document in new:
-        seq = unit.record(event_log.SEEN, document=document.id, payload=vectors.get(document.id))
+        seq = unit.record(
+            event_log.SEEN, document=document.id, payload=vectors.get(document.id)
+        )
         rows.append(
             DocumentRow(
-                document.id, seq, unit.at, document.title, document.text, False, _content(document)
+                document.id,
+                seq,
+                unit.at,
+                document.title,
+                document.text,
+                False,
+                _content(document),
             )
         )
     for event in retrieved:
@@ -77,7 +87,9 @@ def observe(
 def _record_retrieval(unit: UnitOfWork, event: Retrieved, vector: Mapping[str, Any]) -> None:
     """Write a retrieval to the log, with the vector of the document if its arrival has none."""
     payload = {"why": event.why, "probability": event.probability, "gain": event.gain, **vector}
-    unit.record(event_log.RETRIEVED, filter_name=event.profile, document=event.id, payload=payload)
+    unit.record(
+        event_log.RETRIEVED, filter_name=event.profile, document=event.id, payload=payload
+    )
 
 
 def purge(unit: UnitOfWork, *, before: str | None, keep: int | None) -> int:
@@ -94,7 +106,9 @@ def purge(unit: UnitOfWork, *, before: str | None, keep: int | None) -> int:
     return n
 
 
-def judge(unit: UnitOfWork, name: str, document: str, relevant: bool) -> tuple[JudgementRow, bool]:
+def judge(
+    unit: UnitOfWork, name: str, document: str, relevant: bool
+) -> tuple[JudgementRow, bool]:
     """Learn a person's judgement of a document; the same judgement again changes nothing.
 
     Returns the judgement, and whether another person judges otherwise.
@@ -339,7 +353,9 @@ def _check_free(unit: UnitOfWork, name: str) -> None:
         raise ConflictError(f"at most {MAX_FILTERS:,} filters are allowed")
 
 
-def _put_filter(unit: UnitOfWork, name: str, seq: int, definition: Mapping[str, Any]) -> FilterRow:
+def _put_filter(
+    unit: UnitOfWork, name: str, seq: int, definition: Mapping[str, Any]
+) -> FilterRow:
     shown = {key: value for key, value in definition.items() if key != "examples"}
     row = FilterRow(name, seq, unit.at, unit.user, shown, False, 0, unit.live.n_documents)
     unit.tx.put(row)

@@ -33,7 +33,9 @@ _EVENT_STREAM: dict[int | str, dict[str, Any]] = {
 After = Annotated[int, Query(ge=0, le=_MAX_SEQ, description="Only events after this number.")]
 Newest = Annotated[
     int | None,
-    Query(ge=0, le=_MAX_SEQ, description="Only events after this number; default: only new ones."),
+    Query(
+        ge=0, le=_MAX_SEQ, description="Only events after this number; default: only new ones."
+    ),
 ]
 OpenFor = Annotated[
     float, Query(ge=0, le=86_400, description="Seconds after which the stream ends.")

@@ -118,7 +118,9 @@ class FilterIn(RequestBody):
                 similar = vectors_of(None).expand(self.query)
             except MissingExtraError as error:
                 raise DataError(str(error)) from error
-        return similar | {plain(word): strength for word, strength in (self.words or {}).items()}
+        return similar | {
+            plain(word): strength for word, strength in (self.words or {}).items()
+        }
 
 
 class FilterChange(RequestBody):

@@ -26,7 +26,9 @@ from bayesift.service.schemas import WordWeightOut
 
 _MAX_WORDS = 40
 _MAX_CHARACTERS = 100_000  # of a text that is explained
-_SPREAD = 1.6448536269514722  # standard deviations within which 90% of a normal distribution lie
+_SPREAD = (
+    1.6448536269514722  # standard deviations within which 90% of a normal distribution lie
+)
 
 
 def waiting_documents(service: Service, name: str) -> list[str]:
@@ -71,7 +73,10 @@ def explained(service: Service, name: str, ids: Sequence[str]) -> list[Explanati
 
 
 def _scored(
-    service: Service, name: str, rows: Sequence[DocumentRow], arrivals: dict[str, dict[str, Any]]
+    service: Service,
+    name: str,
+    rows: Sequence[DocumentRow],
+    arrivals: dict[str, dict[str, Any]],
 ) -> list[dict[str, Any]]:
     """Return the probabilities and words of documents."""
     # Words far down a long text change little; without a limit one request could take many seconds.
@@ -118,7 +123,9 @@ class DocumentScores:
         return self.probability + self.gain
 
 
-def score(profile: Profile, vectors: Sequence[DocumentVector], n_columns: int) -> DocumentScores:
+def score(
+    profile: Profile, vectors: Sequence[DocumentVector], n_columns: int
+) -> DocumentScores:
     """Score documents under a filter."""
     rows = stacked(vectors, n_columns)
     means, variances = profile.posterior.fields(restricted(rows, profile.lookup))
@@ -159,5 +166,7 @@ def strongest_terms(profile: Profile, limit: int) -> tuple[dict[int, float], dic
     means = profile.posterior.mean()[1:]
     order = np.argsort(-means, kind="stable")
     speak_for = {int(profile.terms[i]): float(means[i]) for i in order[:limit] if means[i] > 0}
-    against = {int(profile.terms[i]): float(means[i]) for i in order[::-1][:limit] if means[i] < 0}
+    against = {
+        int(profile.terms[i]): float(means[i]) for i in order[::-1][:limit] if means[i] < 0
+    }
     return speak_for, against

@@ -45,7 +45,9 @@ def audit_csv(log: ReviewLog) -> str:
     writer = csv.writer(lines)
     writer.writerow(["number", "at", "by", "what", "record", "details"])
     for number, event in enumerate(log.events, 1):
-        details = json.dumps(dict(event.data), ensure_ascii=False) if event.type != "prior" else ""
+        details = (
+            json.dumps(dict(event.data), ensure_ascii=False) if event.type != "prior" else ""
+        )
         row = [number, event.at, guarded_cell(event.by), event.type, event.record]
         writer.writerow([*row, guarded_cell(details)])
     return lines.getvalue()
@@ -98,4 +100,6 @@ def unpacked_project(content: bytes) -> tuple[Project, bytes]:
         except DataError as error:
             raise DataError(error.message) from error
         except _NOT_A_PROJECT as error:
-            raise DataError("this file is not the project of a review, or it is damaged") from error
+            raise DataError(
+                "this file is not the project of a review, or it is damaged"
+            ) from error

@@ -302,7 +302,9 @@ class OpenReviews:
                     with self.reading(review):
                         ranked.queue.install(fit)
 
-    def place(self, review: str, record: str, reviewer: str, stage: Stage) -> RecordPlace | None:
+    def place(
+        self, review: str, record: str, reviewer: str, stage: Stage
+    ) -> RecordPlace | None:
         """Return how a record is ranked; None if the review was not ranked before."""
         with self.reading(review) as opened:
             if opened.ranked is None or record not in opened.log.records:

@@ -8,7 +8,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import get_args
 
-from bayesift.screening import Agreement, PrismaFlow, RankedRecords, ReviewLog, methods_paragraph
+from bayesift.screening import (
+    Agreement,
+    PrismaFlow,
+    RankedRecords,
+    ReviewLog,
+    methods_paragraph,
+)
 from bayesift.screening.review_log import (
     ABSTRACT,
     FULL_TEXT,
@@ -103,7 +109,9 @@ def gauge_of(ranked: RankedRecords) -> schemas.GaugeOut:
     more_reading = []
     for probability, records in sorted(estimate.more_reading.items()):
         if records:
-            more_reading.append(schemas.MoreReadingOut(probability=probability, records=records))
+            more_reading.append(
+                schemas.MoreReadingOut(probability=probability, records=records)
+            )
     return schemas.GaugeOut(
         sentence=str(estimate),
         found=estimate.n_found,
@@ -170,7 +178,11 @@ def _decision(
     by: str, given: ReviewerDecision, *, resolved: bool = False
 ) -> schemas.ReviewerDecisionOut:
     return schemas.ReviewerDecisionOut(
-        by=by, verdict=given.verdict, reasons=list(given.reasons), at=given.at, resolved=resolved
+        by=by,
+        verdict=given.verdict,
+        reasons=list(given.reasons),
+        at=given.at,
+        resolved=resolved,
     )
 
 

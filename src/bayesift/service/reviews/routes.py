@@ -61,7 +61,9 @@ def list_reviews(
 
 
 @router.post("", status_code=201)
-async def begin(body: schemas.ReviewIn, person: Reviewer, service: TheService) -> schemas.ReviewOut:
+async def begin(
+    body: schemas.ReviewIn, person: Reviewer, service: TheService
+) -> schemas.ReviewOut:
     """Begin a review from uploads."""
     references = service.uploads.take(person.name, body.uploads)
     settings = ProjectSettings.from_values(body.settings.model_dump(exclude_none=True))
@@ -88,7 +90,9 @@ async def open_project(
     content = await request.body()
     project, records = await service.share(object(), partial(unpacked_project, content))
     title = name.removesuffix(".zip").removesuffix(".review") or "review"
-    row = await service.do(person, lambda unit: operations.take_in(unit, project, title, records))
+    row = await service.do(
+        person, lambda unit: operations.take_in(unit, project, title, records)
+    )
     return await run_in_threadpool(review_out, service, row.id, person)
 
 
@@ -286,7 +290,8 @@ def words_of(
         ranked.row_of(record)
         weights = ranked.informative_words(record, _SHOWN_WORDS)
     return [
-        WordWeightOut(word=word, weight=weight, forms=[word]) for word, weight in weights.items()
+        WordWeightOut(word=word, weight=weight, forms=[word])
+        for word, weight in weights.items()
     ]
 
 
@@ -299,7 +304,9 @@ async def add_note(
     service: TheService,
 ) -> schemas.RecordOut:
     """Keep a note on a record."""
-    return await _command_on(service, person, review, live.AddNote(record=record, text=body.text))
+    return await _command_on(
+        service, person, review, live.AddNote(record=record, text=body.text)
+    )
 
 
 @screening.put("/records/{record}/tags")
@@ -311,7 +318,9 @@ async def set_tags(
     service: TheService,
 ) -> schemas.RecordOut:
     """Set the tags of a record."""
-    return await _command_on(service, person, review, live.SetTags(record=record, tags=body.tags))
+    return await _command_on(
+        service, person, review, live.SetTags(record=record, tags=body.tags)
+    )
 
 
 @screening.put("/records/{record}/full-text")
@@ -381,7 +390,9 @@ def audit(review: ReviewId, person: Reader, service: TheService) -> Response:
 
 
 @exports.get(
-    "/records.{kind}", response_class=Response, responses=file_answer("application/octet-stream")
+    "/records.{kind}",
+    response_class=Response,
+    responses=file_answer("application/octet-stream"),
 )
 async def export(
     review: ReviewId,
@@ -416,7 +427,9 @@ async def export_project(review: ReviewId, person: Reader, service: TheService) 
             return name, packed_project(folder)
 
     name, content = await service.share(object(), packed)
-    return Response(content, media_type="application/zip", headers=attached(f"{name}.review.zip"))
+    return Response(
+        content, media_type="application/zip", headers=attached(f"{name}.review.zip")
+    )
 
 
 async def _command(

@@ -91,7 +91,8 @@ class TagsIn(RequestBody):
     """The tags of a record."""
 
     tags: Annotated[
-        list[Annotated[Text, StringConstraints(min_length=1, max_length=60)]], Field(max_length=30)
+        list[Annotated[Text, StringConstraints(min_length=1, max_length=60)]],
+        Field(max_length=30),
     ]
 
 

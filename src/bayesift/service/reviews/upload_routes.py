@@ -42,7 +42,9 @@ async def choose_review(
 
     def chosen() -> ReferenceList:
         with service.live.reviews.reading(body.review) as opened:
-            return review_records(opened.log, opened.row.name, body.only, decisions=body.decisions)
+            return review_records(
+                opened.log, opened.row.name, body.only, decisions=body.decisions
+            )
 
     return await _kept(service, person, chosen)
 
@@ -107,6 +109,7 @@ async def preview(
         decisions=sum(bool(reference.decisions) for reference in references),
         duplicates=[shown(group) for group in joined[:_SHOWN_DUPLICATES]],
         possible=[
-            shown((m.first, m.second), m.probability) for m in found.possible[:_SHOWN_DUPLICATES]
+            shown((m.first, m.second), m.probability)
+            for m in found.possible[:_SHOWN_DUPLICATES]
         ],
     )

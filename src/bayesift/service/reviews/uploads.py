@@ -65,7 +65,9 @@ class Uploads:
         key = new_id()
         with self._lock:
             now = time.monotonic()
-            kept = {name: each for name, each in self._kept.items() if now - each.at < self.SECONDS}
+            kept = {
+                name: each for name, each in self._kept.items() if now - each.at < self.SECONDS
+            }
             mine = [name for name, each in kept.items() if each.person == upload.person]
             for name in mine[: max(0, len(mine) + 1 - self.MOST)]:
                 del kept[name]
@@ -131,7 +133,9 @@ def review_records(
             told = with_decisions(record, log, {})
             kept = told.decisions if decisions and not is_open else ()
             found.append(
-                replace(record.reference, decisions=kept, labels=told.labels, file=_file_name(name))
+                replace(
+                    record.reference, decisions=kept, labels=told.labels, file=_file_name(name)
+                )
             )
     return _from_here(found, name, "review")
 
@@ -181,7 +185,9 @@ def _documents(read: Reading, ids: Sequence[str]) -> Iterator[DocumentRow]:
 
 
 def _document_record(row: DocumentRow, name: str, decisions: Sequence[Decision]) -> Reference:
-    title = row.title.strip() or textwrap.shorten(row.text, _TITLE_CHARACTERS, placeholder=" ...")
+    title = row.title.strip() or textwrap.shorten(
+        row.text, _TITLE_CHARACTERS, placeholder=" ..."
+    )
     return Reference(
         id=row.id,
         title=title,
@@ -195,7 +201,9 @@ def _document_record(row: DocumentRow, name: str, decisions: Sequence[Decision])
 def _from_here(found: Sequence[Reference], name: str, kind: str) -> ReferenceList:
     if not found:
         raise DataError("there are no such records")
-    return ReferenceList(tuple(found), (SourceFile(_file_name(name), kind, "utf-8", len(found)),))
+    return ReferenceList(
+        tuple(found), (SourceFile(_file_name(name), kind, "utf-8", len(found)),)
+    )
 
 
 def _file_name(name: str) -> str:

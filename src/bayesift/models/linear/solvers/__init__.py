@@ -66,7 +66,9 @@ class Workers(Protocol):
         """
 
 
-def _one_by_one(solve: Callable[[LinearProblem, int, Solution | None], Solution]) -> BlockSolver:
+def _one_by_one(
+    solve: Callable[[LinearProblem, int, Solution | None], Solution],
+) -> BlockSolver:
     def solve_block(
         problem: LinearProblem, categories: list[int], starts: Starts
     ) -> list[Solution]:
@@ -178,7 +180,8 @@ def solve_softmax(problem: LinearProblem, solver: str, starts: Starts) -> list[S
     else:
         mean = 0.0
     return [
-        replace(solution, intercept=solution.intercept - mean).compacted() for solution in solutions
+        replace(solution, intercept=solution.intercept - mean).compacted()
+        for solution in solutions
     ]
 
 

@@ -73,7 +73,8 @@ def solve_by_dual(
     if len(categories) in _WIDTHS and problem.terms is None and shares_scale(problem.prior):
         return _solve_block(problem, categories, starts)
     return [
-        _solve_block(problem, [c], [start])[0] for c, start in zip(categories, starts, strict=True)
+        _solve_block(problem, [c], [start])[0]
+        for c, start in zip(categories, starts, strict=True)
     ]
 
 
@@ -159,7 +160,9 @@ class _DualBlock:
         self.weights = np.zeros((len(self.terms), width))
         self.duals = np.zeros(self.signs.shape)
         self.moves = np.zeros(self.signs.shape)
-        cold = np.append(problem.start_intercepts[categories], np.zeros(width - len(categories)))
+        cold = np.append(
+            problem.start_intercepts[categories], np.zeros(width - len(categories))
+        )
         self.intercepts = cold.copy() if self.free else np.full(width, self.centre)
         self.anchors = self._anchors()
         self.loss = -_LOSS_LEFT_SHARE * np.sum(
@@ -180,7 +183,8 @@ class _DualBlock:
         Where they are not converged take their residuals as dual variables.
         """
         warm = np.array(
-            [start is not None for start in starts] + [False] * (self.signs.shape[1] - len(starts))
+            [start is not None for start in starts]
+            + [False] * (self.signs.shape[1] - len(starts))
         )
         cold = self.intercepts.copy()
         for index, start in enumerate(starts):
@@ -200,7 +204,9 @@ class _DualBlock:
     def _anchors(self) -> Array:
         """Return the anchors at which the intercepts are best for the dual variables."""
         sums = np.sum(self.signs * self.duals, axis=0) + self.precision * self.centre
-        anchors: Array = self.loose * ((self.precision + 1.0 / self.loose) * self.intercepts - sums)
+        anchors: Array = self.loose * (
+            (self.precision + 1.0 / self.loose) * self.intercepts - sums
+        )
         return anchors
 
     def go_round(self) -> None:

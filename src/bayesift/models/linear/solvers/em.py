@@ -65,13 +65,17 @@ def solve_by_em(
         if change <= _STOPPING_SHARE * problem.tolerance * largest:
             converged = True
             break
-    distance[np.abs(distance) < _NEGLIGIBLE_WEIGHT_SHARE * np.abs(distance).max(initial=0.0)] = 0.0
+    distance[
+        np.abs(distance) < _NEGLIGIBLE_WEIGHT_SHARE * np.abs(distance).max(initial=0.0)
+    ] = 0.0
     coefficients = problem.mode(category) * 0.0
     coefficients[terms] = mode + distance
     return Solution(coefficients, float(intercept), np.array(trace), len(trace), converged)
 
 
-def _spread(problem: LinearProblem, category: int, terms: IntArray, distance: FloatArray) -> Array:
+def _spread(
+    problem: LinearProblem, category: int, terms: IntArray, distance: FloatArray
+) -> Array:
     whole = np.zeros(problem.n_terms)
     whole[terms] = distance
     return problem.prior.spread(whole, category)[terms]
@@ -100,7 +104,10 @@ class _LeastSquares:
         weighted = sparse.csc_array(columns * self.importance[:, np.newaxis])
         sums = weighted.sum(axis=0)
         whole = np.block(
-            [[(columns.T @ weighted).toarray(), sums[:, None]], [sums[None], self.importance.sum()]]
+            [
+                [(columns.T @ weighted).toarray(), sums[:, None]],
+                [sums[None], self.importance.sum()],
+            ]
         )
         return self.bound * whole
 

@@ -39,7 +39,9 @@ class _NewtonBlock:
         penalties = [penalty_rows(problem.prior, c, problem.n_terms) for c in categories]
         free, precision, centre = problem.intercept
         tail = np.full((1, len(categories)), 1.0)
-        self.precision = np.vstack([np.stack([p[L2] for p in penalties], axis=1), precision * tail])
+        self.precision = np.vstack(
+            [np.stack([p[L2] for p in penalties], axis=1), precision * tail]
+        )
         self.centre = np.vstack([np.stack([p[MODE] for p in penalties], axis=1), centre * tail])
         self.used = np.ones_like(self.precision)
         self.used[-1] = free
@@ -107,7 +109,8 @@ class _NewtonBlock:
         active = power > 0
         for _ in range(_CONJUGATE_STEPS):
             image = (
-                self.back(curvatures * self.scores(search)) + self.used * self.precision * search
+                self.back(curvatures * self.scores(search))
+                + self.used * self.precision * search
             )
             curvature = np.sum(search * image, axis=0)
             length = np.where(
@@ -146,7 +149,9 @@ def solve_by_newton(
         if ended.all():
             break
         first = size if first is None else first
-        forcing = np.where(ended, 1.0, np.minimum(0.3, (size / np.maximum(first, 1e-300)) ** 0.25))
+        forcing = np.where(
+            ended, 1.0, np.minimum(0.3, (size / np.maximum(first, 1e-300)) ** 0.25)
+        )
         step = block.direction(np.where(ended, 0.0, gradient), curvatures, forcing)
         found = _search(block, step, scores, loss, np.sum(gradient * step, axis=0))
         failed |= ~found.accepted
@@ -170,7 +175,9 @@ def _search(
 
     def evaluate(indices: Array, tried: Array) -> Array:
         lengths[indices] = tried
-        return block.objective(scores + lengths * moves, block.weights + lengths * step)[0][indices]
+        return block.objective(scores + lengths * moves, block.weights + lengths * step)[0][
+            indices
+        ]
 
     return backtrack(evaluate, lambda indices, tried: tried * slope[indices], loss)
 
@@ -198,7 +205,9 @@ def solve_by_lbfgs(
         logarithms, derivatives, curvatures = log_likelihoods(problem.link, margins)
         residuals = importance * signs * derivatives
         distance = weights - modes
-        gradient = precisions * distance - np.append(columns.T @ residuals, residuals.sum() * free)
+        gradient = precisions * distance - np.append(
+            columns.T @ residuals, residuals.sum() * free
+        )
         objective = float(0.5 * precisions @ distance**2 - importance @ logarithms)
         held = ((weights <= lower) & (gradient > 0)) | ((weights >= upper) & (gradient < 0))
         scale = precisions + np.append(np.zeros(len(terms)), importance @ curvatures)

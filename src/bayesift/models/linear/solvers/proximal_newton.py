@@ -69,10 +69,11 @@ _ROUNDS = (
     3,
     30,
 )  # of passes along columns, at least, and at most while they cost less than a pass over the matrix
-_ROWS_SPEED_RATIO = 3  # times as many entries by columns take as long as the whole matrix by rows
-_LITTLE = (
-    0.1  # of the mean curvature of a document: in Gram matrices less counts on the diagonal alone
+_ROWS_SPEED_RATIO = (
+    3  # times as many entries by columns take as long as the whole matrix by rows
 )
+# Of the mean curvature of a document: in Gram matrices less counts on the diagonal alone.
+_LITTLE = 0.1
 _DIAGONAL_SHARES = (
     0.001,
     0.01,
@@ -139,7 +140,11 @@ def _descend(
         chosen = select_terms(found.found, found.priority, model.penalty, weights, found.moved)
         descent.growing = len(chosen) < len(found.found)
         descent.improve(
-            chosen, worst, tolerance, cautious=k < cautious, neg_gradient=found.neg_gradient[chosen]
+            chosen,
+            worst,
+            tolerance,
+            cautious=k < cautious,
+            neg_gradient=found.neg_gradient[chosen],
         )
         update_gradient(matrix, model, documents, lazy, threshold)
     row = compact_row(weights.copy())
@@ -183,7 +188,8 @@ def select_terms(
 ) -> Array:
     """Select the working set: `moved` terms off their mode, others by priority."""
     wanted = max(
-        _SMALLEST_SET, len(found) // _FIRST_SET_DIVISOR if moved == 0 else int(_SET_GROWTH * moved)
+        _SMALLEST_SET,
+        len(found) // _FIRST_SET_DIVISOR if moved == 0 else int(_SET_GROWTH * moved),
     )
     size = min(moved + wanted, len(found))
     if size == len(found):
@@ -316,11 +322,18 @@ class Descent:
                 grams += 1
             bias_gradient = self.bias_neg_gradient()
             gradient = (
-                terms.neg_gradient - (bias_gradient / total if total > 0.0 else 0.0) * terms.sums
+                terms.neg_gradient
+                - (bias_gradient / total if total > 0.0 else 0.0) * terms.sums
             )
             inner = max(_INNER_SHARE * left, 0.1 * tolerance)
             steps.minimise_model(
-                product, terms.chosen, self.model.penalty, self.weights, terms.step, gradient, inner
+                product,
+                terms.chosen,
+                self.model.penalty,
+                self.weights,
+                terms.step,
+                gradient,
+                inner,
             )
             common = self._common(total, bias_gradient, terms.sums, terms.step)
             n = int(self.documents.filled[0])
@@ -439,7 +452,9 @@ class Descent:
             matrix.columns.indptr[chosen + 1] - matrix.columns.indptr[chosen]
         ) > len(matrix.columns.data):
             rows = matrix.rows
-            steps.move_scores_by_rows(*rows, documents.numbers, by_term, common, direction, scores)
+            steps.move_scores_by_rows(
+                *rows, documents.numbers, by_term, common, direction, scores
+            )
             return
         direction[:] = common
         columns = matrix.columns
@@ -481,7 +496,11 @@ class Descent:
         for _ in range(60):
             loss = evaluate(model, documents, cautious)
             change = (
-                loss - self.loss + cost + intercept_penalty(model, bias + share * common) - before
+                loss
+                - self.loss
+                + cost
+                + intercept_penalty(model, bias + share * common)
+                - before
             )
             if change <= -_ENOUGH_DECREASE * share * max(gain, 0.0) + 1e-14 * abs(self.loss):
                 break

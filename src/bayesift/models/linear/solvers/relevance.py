@@ -61,7 +61,9 @@ def solve_by_relevance(
         weights[left], intercept, determined, objective = normal.mode(weights[left], intercept)
         trace.append(
             objective
-            + float(np.sum(2.0 * shape * np.log(deviations[left]) + rate / deviations[left] ** 2))
+            + float(
+                np.sum(2.0 * shape * np.log(deviations[left]) + rate / deviations[left] ** 2)
+            )
         )
         before = deviations.copy()
         idle = _says_nothing(weights[left], deviations[left], determined) & (rate == 0)
@@ -139,9 +141,9 @@ class _Normal:
             return np.array([self._objective(theta + lengths[0] * step)])
 
         return float(
-            backtrack(evaluate, lambda _, lengths: lengths * slope, np.array([objective])).lengths[
-                0
-            ]
+            backtrack(
+                evaluate, lambda _, lengths: lengths * slope, np.array([objective])
+            ).lengths[0]
         )
 
     def _margins(self, theta: FloatArray) -> Array:
@@ -154,6 +156,8 @@ class _Normal:
     def _derivatives(self, theta: FloatArray) -> tuple[float, Array, Array]:
         _, slopes, curvatures = log_likelihoods(self.link, self._margins(theta))
         gradient = self.ridge * theta - self.columns.T @ (self.importance * self.signs * slopes)
-        weighted = sparse.csc_array(self.columns * (self.importance * curvatures)[:, np.newaxis])
+        weighted = sparse.csc_array(
+            self.columns * (self.importance * curvatures)[:, np.newaxis]
+        )
         hessian = (self.columns.T @ weighted).toarray() + np.diag(self.ridge)
         return self._objective(theta), gradient, hessian

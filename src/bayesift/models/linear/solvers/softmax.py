@@ -153,7 +153,9 @@ class NormalModel:
         changes *= self.importance[:, np.newaxis] * probabilities
         return self.spread * self._back(changes, 1, table) + self.ridge * search
 
-    def direction(self, gradient: FloatArray, probabilities: FloatArray, precision: float) -> Array:
+    def direction(
+        self, gradient: FloatArray, probabilities: FloatArray, precision: float
+    ) -> Array:
         """Return minus the inverse Hessian times the gradient, by conjugate gradients."""
         weighted = self.importance[:, np.newaxis] * probabilities
         diagonal = (
@@ -175,7 +177,9 @@ class NormalModel:
                 break
             flat = (array.ravel() for array in (search, image, diagonal, step, residual))
             after = kernels.cg_step(power / curvature, *flat)
-            kernels.cg_direction(after / power, residual.ravel(), diagonal.ravel(), search.ravel())
+            kernels.cg_direction(
+                after / power, residual.ravel(), diagonal.ravel(), search.ravel()
+            )
             power = after
         return step
 
@@ -195,7 +199,9 @@ class NormalModel:
             if converged:
                 break
             step = self.direction(
-                gradient, probabilities, min(_LOOSEST_DIRECTION, (size / max(first, 1e-300)) ** 0.5)
+                gradient,
+                probabilities,
+                min(_LOOSEST_DIRECTION, (size / max(first, 1e-300)) ** 0.5),
             )
             share, scores, objective = self._search(
                 theta, scores, step, inner(gradient, step), trace[-1]
@@ -294,7 +300,9 @@ def _shares(problem: LinearProblem) -> Array:
     return np.asarray(logarithms - logarithms.mean())
 
 
-def solve_softmax_by_lbfgs(problem: LinearProblem, starts: list[Solution | None]) -> list[Solution]:
+def solve_softmax_by_lbfgs(
+    problem: LinearProblem, starts: list[Solution | None]
+) -> list[Solution]:
     """Find the mode under a normal prior by SciPy's L-BFGS."""
     model = normal_model(problem)
     shape = model.spread.shape
@@ -328,7 +336,9 @@ def solve_softmax_by_lbfgs(problem: LinearProblem, starts: list[Solution | None]
     )
 
 
-def solve_softmax_by_em(problem: LinearProblem, starts: list[Solution | None]) -> list[Solution]:
+def solve_softmax_by_em(
+    problem: LinearProblem, starts: list[Solution | None]
+) -> list[Solution]:
     """Find the mode, or a local one, one `Solution` per class.
 
     The start is the mode under a normal prior of variance 1.

@@ -80,7 +80,8 @@ class _Classes:
         """Minus the log posterior."""
         logarithms = log_softmax(self.scores(weights), axis=1)[self.members > 0]
         return float(
-            0.5 * np.sum(self.precision * (weights - self.mode) ** 2) - self.importance @ logarithms
+            0.5 * np.sum(self.precision * (weights - self.mode) ** 2)
+            - self.importance @ logarithms
         )
 
     def gram(self, curvatures: FloatArray, used: Array) -> Array:
@@ -99,7 +100,9 @@ class _Classes:
         )
 
 
-def solve_softmax_by_bound(problem: LinearProblem, starts: list[Solution | None]) -> list[Solution]:
+def solve_softmax_by_bound(
+    problem: LinearProblem, starts: list[Solution | None]
+) -> list[Solution]:
     """Find the mean of the weights under Bouchard's bound.
 
     The objectives are minus the bound of the log evidence.
@@ -146,12 +149,16 @@ def _normals(
     )
     bound = float(importance @ (heights.sum(axis=1) - log_sum))
     for c, used in enumerate(classes.used):
-        held = classes.rows @ np.where(used, 0.0, classes.mode[c])  # an intercept that is not free
+        held = classes.rows @ np.where(
+            used, 0.0, classes.mode[c]
+        )  # an intercept that is not free
         columns = classes.rows[:, np.flatnonzero(used)]
         precision = classes.precision[c, used]
         inverse = classes.gram(2.0 * importance * curvatures[:, c], used) + np.diag(precision)
         target = precision * classes.mode[c, used]
-        target = target + columns.T @ (importance * (slopes[:, c] - 2.0 * curvatures[:, c] * held))
+        target = target + columns.T @ (
+            importance * (slopes[:, c] - 2.0 * curvatures[:, c] * held)
+        )
         factor = linalg.cho_factor(inverse, lower=True)
         mean = linalg.cho_solve(factor, target)
         weights[c, used] = mean
@@ -194,7 +201,9 @@ class _QuadraticBound:
         n_columns = classes.used.shape[1]
         self.gram = classes.gram(0.5 * classes.importance, np.ones(n_columns, dtype=bool))
         self.factors = [
-            linalg.cho_factor(self.gram[np.ix_(used, used)] + np.diag(classes.precision[c, used]))
+            linalg.cho_factor(
+                self.gram[np.ix_(used, used)] + np.diag(classes.precision[c, used])
+            )
             for c, used in enumerate(self.used)
         ]
         shared = sum(
@@ -216,7 +225,9 @@ class _QuadraticBound:
         """Multiply the gradient by the inverse of the matrix, classes x columns."""
         alone = np.stack([self._class_solve(c, row) for c, row in enumerate(gradient)])
         pull = self.gram @ (self.inverse @ alone.sum(axis=0)) / len(alone)
-        return np.asarray(alone + np.stack([self._class_solve(c, pull) for c in range(len(alone))]))
+        return np.asarray(
+            alone + np.stack([self._class_solve(c, pull) for c in range(len(alone))])
+        )
 
 
 def _gradient(classes: _Classes, weights: FloatArray) -> Array:

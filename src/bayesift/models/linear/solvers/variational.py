@@ -40,7 +40,11 @@ _STOPPING_SHARE = 1e-1  # change of xi at which to stop, as a share of the toler
 
 
 def solve_by_bound(
-    problem: LinearProblem, category: int, start: Solution | None = None, *, to_mode: bool = False
+    problem: LinearProblem,
+    category: int,
+    start: Solution | None = None,
+    *,
+    to_mode: bool = False,
 ) -> Solution:
     """Find the mean of one category's weights under the bound, or their mode."""
     return _solve(problem, category, start, to_mode=to_mode)[0]
@@ -98,7 +102,9 @@ def _refuse(problem: LinearProblem, category: int) -> None:
     if problem.link.code != LOGIT:
         raise ValueError("the variational bound is that of the logit link; use solver='auto'")
     if np.any(problem.prior.sign):
-        raise ValueError("the variational bound takes no sign constraints; use solver='coordinate'")
+        raise ValueError(
+            "the variational bound takes no sign constraints; use solver='coordinate'"
+        )
     n_terms = len(problem.terms_of(category))
     if n_terms > _MOST_TERMS:
         raise ValueError(
@@ -139,8 +145,12 @@ class _BoundedPosterior:
         factor = linalg.cho_factor(inverse, lower=True)
         mean = linalg.cho_solve(factor, target)
         proper = self.precision > 0
-        log_ratio = np.log(self.precision[proper]).sum() - 2.0 * np.log(np.diag(factor[0])).sum()
-        heights = -np.log1p(np.exp(-xi)) - 0.5 * xi + bound_curvature(xi) * (xi**2 - self.shift**2)
+        log_ratio = (
+            np.log(self.precision[proper]).sum() - 2.0 * np.log(np.diag(factor[0])).sum()
+        )
+        heights = (
+            -np.log1p(np.exp(-xi)) - 0.5 * xi + bound_curvature(xi) * (xi**2 - self.shift**2)
+        )
         heights += 0.5 * self.signs * self.shift
         bound = self.importance @ heights + 0.5 * (
             mean @ target - self.precision @ self.mode**2 + log_ratio

@@ -147,7 +147,9 @@ class SoftmaxSearch:
             weights,
             moved,
         )
-        worst = max(float(violations.max(initial=0.0)), abs(float(documents.residuals[2:].sum())))
+        worst = max(
+            float(violations.max(initial=0.0)), abs(float(documents.residuals[2:].sum()))
+        )
         descent.improve(chosen, worst, tolerance, cautious=cautious)
         kernels.from_binary(
             self.scores, self.reference, self.exponentials, c, offsets, documents.scores[2:]
@@ -160,7 +162,14 @@ class SoftmaxSearch:
         penalty = self.penalty(c)
         intercept = self.problem.intercept
         return Model(
-            members, self.importance, nothing, self.terms, LOGIT, np.zeros(3), penalty, intercept
+            members,
+            self.importance,
+            nothing,
+            self.terms,
+            LOGIT,
+            np.zeros(3),
+            penalty,
+            intercept,
         )
 
     def used(self) -> tuple[Array, Array]:
@@ -172,7 +181,9 @@ class SoftmaxSearch:
             now = weights[positions]
             kink = (now == penalty[MODE]) & (penalty[L1] > 0)
             used.append(positions[(now > penalty[LOWER]) & (now < penalty[UPPER]) & ~kink])
-        return np.append(0, np.cumsum([len(positions) for positions in used])), np.concatenate(used)
+        return np.append(0, np.cumsum([len(positions) for positions in used])), np.concatenate(
+            used
+        )
 
 
 def solve_softmax_by_working_sets(
@@ -228,7 +239,9 @@ def improve_jointly(search: SoftmaxSearch, starts: IntArray, terms: IntArray) ->
     def hessian(vector: FloatArray) -> Array:
         out = np.empty(len(vector))
         kernels.step_scores(*matrix, vector, changes)
-        kernels.hessian_product(search.probabilities, search.importance, search.scratch, changes)
+        kernels.hessian_product(
+            search.probabilities, search.importance, search.scratch, changes
+        )
         kernels.transposed_product(*matrix, changes, out)
         return _free(out + ridge * vector, len(terms), free)
 
@@ -250,7 +263,11 @@ def improve_jointly(search: SoftmaxSearch, starts: IntArray, terms: IntArray) ->
 
     below = np.array([np.nextafter(before, -np.inf)])  # any decrease is enough
     found = backtrack(
-        objective, lambda _, lengths: 0.0 * lengths, below, shortest=_SHORTEST_STEP, rounding=0.0
+        objective,
+        lambda _, lengths: 0.0 * lengths,
+        below,
+        shortest=_SHORTEST_STEP,
+        rounding=0.0,
     )
     if found.accepted[0]:
         search.weights[classes, terms] = new[: len(terms)]
