@@ -13,7 +13,13 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-PAGES = [ROOT / "README.md", *sorted((ROOT / "src").rglob("*.js"))]
+# pages that programs write, and architecture.md, which is still to be rewritten
+NOT_CHECKED = {"architecture.md", "benchmarks.md", "results.md", "sparse-bayes-tables.md"}
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.name not in NOT_CHECKED),
+    *sorted((ROOT / "src").rglob("*.js")),
+]
 PER = "model|category|class|document|file|row|paper|text|line|person|review|filter|term|topic"
 
 ODD = {
