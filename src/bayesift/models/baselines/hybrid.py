@@ -229,9 +229,7 @@ def heaviest(weights: FloatArray, keep: float) -> Array:
 def _fitted(model: Any, rows: SparseRows, Y: SparseRows, weights: FloatArray) -> Planes:
     """Return the hyperplanes of a model, fitted to all categories at once where it can."""
     if hasattr(model, "fit_checked"):
-        members = sparse.csr_array(Y.T)
-        targets = Targets(members, np.arange(Y.shape[1]), multilabel=True)
-        return hyperplanes_of(model.fit_checked(rows, targets, weights))
+        return hyperplanes_of(model.fit_checked(rows, Targets.of_indicator(Y), weights))
     weighted = {"sample_weight": weights} if has_fit_parameter(model, "sample_weight") else {}
     if get_tags(model).classifier_tags.multi_label:
         return hyperplanes_of(model.fit(rows, Y, **weighted))

@@ -208,12 +208,6 @@ def _hyperplanes(problem: LinearProblem) -> list[tuple[Row, float]]:
     return found
 
 
-def one_category(members: Array) -> Targets:
-    """Return the targets of one category against the rest, from 1 for its documents."""
-    row = sparse.csr_array(members[np.newaxis], dtype=np.int8)
-    return Targets(row, np.arange(1), multilabel=True)
-
-
 def _spread(values: FloatArray, columns: IntArray, n_columns: int) -> Array:
     """Return a row with values in some columns and 0 elsewhere."""
     row = np.zeros(n_columns)
@@ -323,7 +317,8 @@ class NBSVMClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEst
         scaled = sparse.csr_array(
             (rows.data * ratios[rows.indices], rows.indices, rows.indptr), shape=rows.shape
         )
-        machine.fit_checked(scaled, one_category(members), weights)
+        targets = Targets.of_indicator(sparse.csr_array(members[:, np.newaxis]))
+        machine.fit_checked(scaled, targets, weights)
         found = (
             machine.coef_.toarray()[0] if sparse.issparse(machine.coef_) else machine.coef_[0]
         )
