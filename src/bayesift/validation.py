@@ -23,11 +23,13 @@ class Targets:
     """The members of each category, categories x documents, and the names of the categories.
 
     A document may have none or several categories if y was an indicator matrix (`multilabel`).
+    Documents of one group are never on both sides of a fold; None if each is on its own.
     """
 
     members: sparse.csr_array
     classes: Array
     multilabel: bool
+    groups: IntArray | None = None
 
     @classmethod
     def of_indicator(cls, indicator: SparseRows, names: Array | None = None) -> Targets:
@@ -163,6 +165,57 @@ def check_sample_weight(
     if some_positive and not np.any(weights):
         raise ValueError("sample_weight is zero for every document")
     return np.ascontiguousarray(weights)
+
+
+def check_groups(groups: Any, n_documents: int) -> IntArray | None:
+    """Return the groups of documents as numbers; one without (None, NaN) is a group of its own.
+
+    Examples
+    --------
+    >>> check_groups(["ann", "bob", None, "ann"], 4).tolist()
+    [0, 1, 2, 0]
+    """
+    if groups is None:
+        return None
+    given = list(groups)
+    if len(given) != n_documents:
+        raise ValueError(
+            f"there must be one group for each of the {n_documents} documents, not {len(given)}"
+        )
+    numbers: dict[Any, int] = {}
+    found = np.empty(n_documents, dtype=np.int64)
+    for row, group in enumerate(given):
+        is_missing = group is None or group != group
+        key = ("", row) if is_missing else group
+        found[row] = numbers.setdefault(key, len(numbers))
+    return found
+
+
+def check_times(times: Any, n_documents: int) -> FloatArray | None:
+    """Return the times of documents as numbers; NaN where a time is missing.
+
+    Times are numbers, `datetime` objects or NumPy's dates.
+
+    Examples
+    --------
+    >>> check_times(np.array(["2020-01-02", "NaT"], dtype="datetime64[D]"), 2).tolist()
+    [18263.0, nan]
+    """
+    if times is None:
+        return None
+    given = np.asarray(times)
+    if given.dtype.kind == "O":
+        is_missing = np.array([time is None or time != time for time in given], dtype=bool)
+        given = np.where(is_missing, np.datetime64("NaT"), given)
+        given = given.astype("datetime64[us]")
+    if given.dtype.kind not in "biufM" or given.shape != (n_documents,):
+        raise ValueError(
+            f"times must be one date or number for each of the {n_documents} documents"
+        )
+    seconds = given.astype(np.float64)
+    if given.dtype.kind == "M":
+        seconds[np.isnat(given)] = np.nan
+    return seconds
 
 
 def _indicator_targets(y: Any, classes: Any) -> Targets:

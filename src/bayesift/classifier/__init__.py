@@ -1,10 +1,11 @@
 """Classify texts: vectorizer, selection, model and decision rule in one estimator."""
 
-from bayesift.classifier.abstention import Abstention, Doubts, ExpectedQuality, expected_quality
+from bayesift.classifier.abstention import Abstention, Doubts
 from bayesift.classifier.drift import CalibrationWindow, ChangedWord, StreamDrift
 from bayesift.classifier.explanation import CategoryExplanation, Explanation, TermContribution
 from bayesift.classifier.labels import LabelForm, Labels, read_labels
 from bayesift.classifier.predictions import Evaluation, Predictions, deciding_terms, evaluate
+from bayesift.classifier.quality import CategoryQuality, ExpectedQuality, LaterQuality, Repeats
 from bayesift.classifier.stream import StreamAnswer, StreamFolder, StreamItem, StreamLearner
 from bayesift.classifier.text_classifier import TextClassifier
 from bayesift.classifier.texts import Texts, read_texts
@@ -14,6 +15,7 @@ __all__ = [
     "Abstention",
     "CalibrationWindow",
     "CategoryExplanation",
+    "CategoryQuality",
     "CategoryWords",
     "ChangedWord",
     "Doubts",
@@ -22,7 +24,9 @@ __all__ = [
     "Explanation",
     "LabelForm",
     "Labels",
+    "LaterQuality",
     "Predictions",
+    "Repeats",
     "StreamAnswer",
     "StreamDrift",
     "StreamFolder",
@@ -34,7 +38,6 @@ __all__ = [
     "WordWeight",
     "deciding_terms",
     "evaluate",
-    "expected_quality",
     "read_labels",
     "read_texts",
 ]

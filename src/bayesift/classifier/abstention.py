@@ -1,22 +1,17 @@
-"""What held-out documents tell: the expected quality, and when not to decide."""
+"""When not to decide: how unsure a model is of a text, compared with documents held out."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logit, xlog1py, xlogy
-from scipy.stats import norm
+from scipy.special import logit
 
 from bayesift.arrays import BoolArray, FloatArray, IntArray
 from bayesift.errors import DataError
 from bayesift.state import expect_array, storable
-
-if TYPE_CHECKING:
-    from bayesift.classifier.text_classifier import TextClassifier
-
 
 _KEPT = 1000  # quantiles of held-out documents that are kept
 _FEWEST = 20  # held-out documents that a share can be read off
@@ -191,111 +186,3 @@ def reasons(
 def _rank(ordered: FloatArray, values: FloatArray) -> FloatArray:
     """Return the share of sorted numbers below each value."""
     return np.searchsorted(ordered, values, side="left") / len(ordered)
-
-
-_RESAMPLES = 500
-
-
-@dataclass(frozen=True)
-class ExpectedQuality:
-    """A measure on documents held out, its interval, and their log loss.
-
-    Parameters
-    ----------
-    measure : "accuracy", or "micro F1" where documents may have several categories
-    value, low, high : of the measure: the value and the ends of its 95% interval
-    log_loss : mean over documents, or over documents and categories where they may have several
-    n_documents : how many were held out
-    """
-
-    measure: Literal["accuracy", "micro F1"]
-    value: float
-    low: float
-    high: float
-    log_loss: float
-    n_documents: int
-
-    def __str__(self) -> str:
-        interval = f"{100 * self.low:.1f} to {100 * self.high:.1f}%"
-        return (
-            f"{self.measure} {100 * self.value:.1f}% ({interval}), log loss {self.log_loss:.3f}"
-        )
-
-
-def expected_quality(classifier: TextClassifier) -> ExpectedQuality | None:
-    """Return the quality to expect on documents like the training documents.
-
-    None for a model that held none out, or was loaded.
-
-    The interval of an accuracy is Wilson's, that of F1 a bootstrap over documents.
-
-    Examples
-    --------
-    >>> from bayesift import TextClassifier
-    >>> texts = ["wheat and corn", "corn exports", "crude oil prices", "oil tankers"] * 5
-    >>> labels = ["grain", "grain", "crude", "crude"] * 5
-    >>> expected_quality(TextClassifier().fit(texts, labels)).value
-    1.0
-    """
-    held_out = getattr(classifier.model_, "held_out_", None)
-    if held_out is None:
-        return None
-    labels, probabilities, weights = held_out.labels, held_out.probabilities, held_out.weights
-    size = float(weights.sum())
-    if not classifier.multilabel_:
-        if labels.shape[1] == 1:
-            labels, probabilities = (
-                np.hstack([~labels, labels]),
-                np.hstack([1.0 - probabilities, probabilities]),
-            )
-        decisions = classifier.decisions_of(probabilities)
-        right = float(weights @ np.any(decisions & labels, axis=1)) / size
-        loss = -float(weights @ np.log(np.maximum(probabilities, 1e-15)[labels])) / size
-        return ExpectedQuality(
-            "accuracy", right, *wilson_interval(right, size), loss, len(weights)
-        )
-    decisions = classifier.decisions_of(probabilities)
-    losses = -xlogy(labels, probabilities) - xlog1py(~labels, -probabilities)
-    counts = np.stack(
-        [np.sum(decisions & labels, axis=1), decisions.sum(axis=1), labels.sum(axis=1)]
-    )
-    low, high = _bootstrap_f1(counts, weights)
-    loss = float(weights @ losses.mean(axis=1)) / size
-    return ExpectedQuality(
-        "micro F1", float(_micro_f1(counts @ weights)), low, high, loss, len(weights)
-    )
-
-
-def wilson_interval(share: float, size: float, *, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval of a share of so many documents.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in wilson_interval(0.9, 100)]
-    [0.826, 0.945]
-    """
-    z = float(norm.ppf(0.5 + level / 2))
-    middle = (share + z * z / (2 * size)) / (1 + z * z / size)
-    half = (
-        z / (1 + z * z / size) * np.sqrt(share * (1 - share) / size + z * z / (4 * size * size))
-    )
-    return float(max(middle - half, 0.0)), float(min(middle + half, 1.0))
-
-
-def _micro_f1(totals: FloatArray) -> FloatArray:
-    """Return 2 t / (s + r) of true positives t, assigned s and positives r; 0 if both are 0."""
-    f1: FloatArray = 2 * totals[0] / np.maximum(totals[1] + totals[2], 1e-300)
-    return f1
-
-
-def _bootstrap_f1(counts: FloatArray, weights: FloatArray) -> tuple[float, float]:
-    random = np.random.default_rng(0)
-    n_documents = counts.shape[1]
-    drawn = (
-        np.bincount(random.integers(n_documents, size=n_documents), minlength=n_documents)
-        for _ in range(_RESAMPLES)
-    )
-    low, high = np.quantile(
-        [_micro_f1(counts @ (weights * times)) for times in drawn], [0.025, 0.975]
-    )
-    return float(low), float(high)

@@ -11,6 +11,7 @@ import bayesift
 from bayesift.classifier.abstention import Abstention
 from bayesift.classifier.features import TextFeatures
 from bayesift.classifier.labels import LabelForm
+from bayesift.classifier.quality import ExpectedQuality, Repeats
 from bayesift.classifier.table_columns import TableColumns
 from bayesift.errors import DataError
 from bayesift.knowledge import Coverage, TermKnowledge
@@ -53,6 +54,8 @@ def content_of(classifier: Any, *, bundle_vectors: bool = False) -> ModelContent
         "vectorizer": _store_vectorizer(features.vectorizer, "vectorizer", arrays, lists),
         "selection": encode(features.selection, arrays, "selection"),
         "abstention": encode(classifier.abstention_, arrays, "abstention"),
+        "expected_quality": encode(classifier.expected_quality_, arrays, "expected_quality"),
+        "repeats": encode(classifier.repeats_),
         "embedder": encode(features.embedder, arrays, "embedder"),
         "characters": _store_vectorizer(features.characters, "characters", arrays, lists),
         "table": encode(features.table, arrays, "table"),
@@ -98,6 +101,12 @@ def classifier_of(cls: Any, content: ModelContent) -> Any:
         classifier.abstention_ = decode_fitted(
             header["abstention"], content.arrays, Abstention, "abstention"
         )
+    if header.get("expected_quality") is not None:
+        classifier.expected_quality_ = decode_fitted(
+            header["expected_quality"], content.arrays, ExpectedQuality, "expected_quality"
+        )
+    if header.get("repeats") is not None:
+        classifier.repeats_ = decode_fitted(header["repeats"], {}, Repeats)
     _check_widths(features, estimator)
     return classifier
 

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from bayesift.arrays import Array, BoolArray, FloatArray, SparseRows
+from bayesift.arrays import Array, BoolArray, FloatArray, IntArray, SparseRows
 from bayesift.classifier.abstention import Abstention, Doubts, abstention_from_fit, unsure_texts
 from bayesift.classifier.explanation import Explanation, explain_text
 from bayesift.classifier.features import TextFeatures, characters_for, embedder_for, table_for
@@ -36,18 +36,23 @@ from bayesift.classifier.model_options import (
     weigh_classes,
 )
 from bayesift.classifier.notebook import classifier_html
+from bayesift.classifier.quality import ExpectedQuality, Repeats, expected_quality
 from bayesift.classifier.saving import attach_vectors, classifier_of, content_of
 from bayesift.classifier.texts import Texts, read_texts
 from bayesift.classifier.top_terms import CategoryWords, top_terms
 from bayesift.errors import DataError
 from bayesift.features import Design
+from bayesift.folds import join_groups
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge, apply_knowledge
 from bayesift.model_file import load_model, save_model
 from bayesift.models import LEARNERS, make_learner
 from bayesift.records import Corpus
 from bayesift.records.document import RECORDS
 from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
+from bayesift.text.near_copies import group_copies
 from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
+from bayesift.thresholds.classifier import with_groups
+from bayesift.validation import check_groups, check_times
 
 if TYPE_CHECKING:
     from bayesift.features import SelectTerms
@@ -108,6 +113,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     model_ : the fitted model
     coverage_ : how many words of the knowledge are in the vocabulary; None without knowledge
     corpus_ : name, fingerprint and size of the training corpus after `fit_corpus`, else None
+    expected_quality_ : the quality to expect on new documents, an `ExpectedQuality`; None if no
+        documents were held out, as models other than "auto" do
+    repeats_ : how many texts repeat others, `Repeats`; None if the model was fitted to term vectors
     abstention_ : how unsure the model was of documents held out, an `Abstention`; None if no
         documents were
 
@@ -122,6 +130,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     """
 
     abstention_: Abstention | None = None
+    expected_quality_: ExpectedQuality | None = None
+    repeats_: Repeats | None = None
 
     def __init__(
         self,
@@ -158,8 +168,12 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         sample_weight: Any = None,
         categories: Iterable[Any] | None = None,
         multilabel: bool | None = None,
+        groups: Any = None,
+        times: Any = None,
     ) -> Self:
         """Fit to labelled texts.
+
+        Texts that repeat one another, or nearly, are held out together wherever some are held out.
 
         Parameters
         ----------
@@ -171,19 +185,34 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             hold
         multilabel : True lets texts have none or several labels, False one; None decides by the
             form of the labels
+        groups : the group of each text, such as its author or thread, None or NaN for none; texts
+            of one group are held out together
+        times : the date of each text; the model "auto" then tells how good a model of the earlier
+            texts is on the later ones (`expected_quality_.later`)
         """
         # 1. Read texts, labels and weights, in whatever form they are.
         texts = read_texts(X, besides=_names(self.columns))
         labels = read_labels(y, categories=categories, multilabel=multilabel)
         weights = check_lengths(texts, labels, sample_weight)
+        known_groups = check_groups(groups, labels.n_given)
+        known_times = check_times(times, labels.n_given)
         texts.refuse_labels(labels)
         warn_of_missing(labels)
         if len(labels.rows) < labels.n_given:
             texts = texts.whole().take(labels.rows)
             weights = None if weights is None else weights[labels.rows]
-        return self._fit(texts, labels, weights)
+            known_groups = None if known_groups is None else known_groups[labels.rows]
+            known_times = None if known_times is None else known_times[labels.rows]
+        return self._fit(texts, labels, weights, known_groups, known_times)
 
-    def _fit(self, texts: Texts, labels: Labels, weights: FloatArray | None) -> Self:
+    def _fit(
+        self,
+        texts: Texts,
+        labels: Labels,
+        weights: FloatArray | None,
+        groups: IntArray | None = None,
+        times: FloatArray | None = None,
+    ) -> Self:
         """Fit to texts and labels that were read: features, model, rule, held-out quality."""
         form = labels.form
         if self.knowledge is not None:
@@ -196,6 +225,12 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         if features.kinds:
             texts = texts.whole()  # an iterator can be read only once, and each block reads it
         design = features.fit_transform(texts, labels.y)
+        repeats = None
+        if not texts.are_vectors:
+            copies = group_copies(design.only({"words"}).rows)
+            repeats = Repeats.of(copies, labels)
+            if repeats.n_repeated:
+                groups = join_groups(groups, copies)
         model = scale_blocks(model, design)
         model, coverage = self._apply_knowledge(model, form, features, design)
 
@@ -207,10 +242,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         options = fit_options(
             model, features.selection, design, weights, multilabel=form.multilabel
         )
-        fitted = clone(model).fit(design.rows, labels.y, **options)
+        told = with_groups(model, options, groups)
+        if times is not None and has_fit_parameter(model, "times"):
+            told = {**told, "times": times}
+        fitted = clone(model).fit(design.rows, labels.y, **told)
 
         # 4. Rule: thresholds on the scores that the model gives.
-        estimator.fit_rule(fitted, design.rows, labels.y, **options)
+        estimator.fit_rule(fitted, design.rows, labels.y, groups, **options)
         if takes_blocks(fitted):
             # The model keeps only the blocks that lower its loss.
             fitted.keep_columns(design.columns_of(fitted.kinds_))
@@ -224,7 +262,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.coverage_ = coverage
         self.corpus_: dict[str, Any] | None = None
 
-        # 5. Held-out quality: how unsure the model is of documents that it has not seen.
+        # 5. Held-out quality: how good and how unsure the model is on documents it has not seen.
+        self.repeats_ = repeats
+        self.expected_quality_ = expected_quality(self, repeats)
         self.abstention_ = self._held_out_abstention(texts, design)
         return self
 

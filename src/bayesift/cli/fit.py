@@ -294,19 +294,24 @@ def _save(
 
 
 def _print_quality(classifier: TextClassifier) -> None:
-    """Print what auto chose and its expected quality; nothing for other models."""
-    from bayesift.classifier import expected_quality
+    """Print how many texts repeat, and of auto what it chose and its expected quality."""
     from bayesift.models.ensemble import AutoClassifier
 
+    repeats = classifier.repeats_
+    if repeats is not None and repeats.n_repeated:
+        print(f"repeated texts: {repeats}; copies are held out together")
     model = classifier.model_
     if not isinstance(model, AutoClassifier):
         return
     print(f"model: {model.describe()}")
-    quality = expected_quality(classifier)
+    quality = classifier.expected_quality_
     if quality is None:
         print("expected quality: unknown, there are too few documents")
     else:
         print(f"expected quality: {quality} ({quality.n_documents:,} documents held out)")
+        later = quality.later
+        if later is not None and quality.differs_later:
+            print(f"on later texts: {later} (the latest {later.n_documents:,} held out)")
 
 
 def _number_or_name(text: str) -> float | str:

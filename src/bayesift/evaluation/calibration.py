@@ -35,6 +35,7 @@ from bayesift.charts import (
 from bayesift.charts.svg import series
 from bayesift.errors import DataError
 from bayesift.evaluation.measures import Average, Classes, averaged, check_average, scored
+from bayesift.state import storable
 
 Bins = Literal["width", "mass"]
 
@@ -75,6 +76,7 @@ def brier_score(Y: Any, probabilities: Any, *, labels: Classes = None) -> float:
     return float(np.mean(squares.sum(axis=1) if _is_distribution(Y, forecast) else squares))
 
 
+@storable("reliability-curve")
 @dataclass(frozen=True, eq=False)
 class ReliabilityCurve:
     """Bins of forecasts: mean probability, share that came true with Wilson's interval, number.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
@@ -23,6 +24,7 @@ from bayesift.state import StateMixin, check_classes, expect_array
 from bayesift.threads import in_threads
 from bayesift.validation import (
     Targets,
+    check_groups,
     check_sample_weight,
     check_targets,
     check_terms,
@@ -220,10 +222,18 @@ def unchanged_if_refused(estimator: Any) -> Iterator[None]:
 
 
 def check_documents(
-    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, non_negative: bool = False
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    groups: Any = None,
+    *,
+    non_negative: bool = False,
 ) -> tuple[SparseRows, Targets, FloatArray]:
     """Check the arguments of `fit` once; what comes out is what `fit_checked` takes."""
     targets = check_targets(y)
+    if groups is not None:
+        targets = replace(targets, groups=check_groups(groups, targets.n_documents))
     weights = check_sample_weight(sample_weight, targets.n_documents, some_positive=True)
     rows = check_terms(estimator, X, n_documents=targets.n_documents, non_negative=non_negative)
     return rows, targets, weights

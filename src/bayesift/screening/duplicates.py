@@ -2,9 +2,8 @@
 
 **Candidates.** Pairs are compared only if they share a key, so that the cost grows with the number
 of records and not with its square: the DOI, the PMID, volume and first page, the beginning of the
-abstract, or a band of the min-hashes of the title (Broder 1997): b = 12 bands of r = 3 hashes make
-a pair of similarity s a candidate with probability 1 - (1 - s^r)^b. Of a key that many records
-share, only neighbours in the order of titles are compared.
+abstract, or a band of the min-hashes of the title (`bayesift.text.near_copies`). Of a key that many
+records share, only neighbours in the order of titles are compared.
 
 **Groups.** Pairs are joined, the most probable first, unless two of their records were compared and
 found different.
@@ -21,13 +20,10 @@ from scipy.special import expit
 from bayesift.arrays import IntArray
 from bayesift.references import Reference
 from bayesift.screening.linkage import MISSING, Fields, compare, fold, log_odds
+from bayesift.text.near_copies import band_keys, pairs_with_a_key
 
 JOINING_PROBABILITY = 0.9  # above this records are joined
 _MIN_GROUP_PROBABILITY = 0.1  # below this records are never in one group
-_N_BANDS = 12
-_HASHES_PER_BAND = 3
-_MAX_RECORDS_PER_KEY = 20  # records with one key, of which all pairs are compared
-_NEIGHBOURS_COMPARED = 5  # neighbours that are compared where more have it
 _ABSTRACT_CHARACTERS = 80
 
 
@@ -155,14 +151,11 @@ def candidate_pairs(
         columns.volume * (columns.first_page.max(initial=0) + 1) + columns.first_page,
         MISSING,
     )
-    keys = [columns.doi, columns.pmid, pages, abstracts, *_title_keys(columns)]
+    keys = [columns.doi, columns.pmid, pages, abstracts, *band_keys(columns.titles)]
     order = np.argsort(
         np.argsort(np.array(columns.title_keys, dtype=object), kind="stable"), kind="stable"
     )
-    found = np.sort(np.concatenate([_pairs_of(key, order) for key in keys]))
-    found = found[np.append(True, found[1:] != found[:-1])] if len(found) else found
-    n = max(len(columns), 1)
-    return found // n, found % n
+    return pairs_with_a_key(keys, order)
 
 
 def _completeness(reference: Reference) -> int:
@@ -175,55 +168,6 @@ def _completeness(reference: Reference) -> int:
         reference.doi,
     )
     return sum(bool(part) for part in parts)
-
-
-def _title_keys(columns: Fields) -> Sequence[IntArray]:
-    """Compute a key per band of min-hashes; MISSING without a title."""
-    titled = np.flatnonzero(np.diff(columns.titles.indptr))
-    if not len(titled):
-        return []
-    codes = columns.titles.indices.astype(np.uint64)
-    starts = columns.titles.indptr[titled]
-    rng = np.random.default_rng(0)
-    keys = []
-    for _ in range(_N_BANDS):
-        band = np.zeros(len(titled), dtype=np.uint64)
-        for _ in range(_HASHES_PER_BAND):
-            factor = np.uint64(rng.integers(1, 1 << 62)) * np.uint64(2) + np.uint64(1)
-            mixed = (codes + np.uint64(1)) * factor
-            mixed ^= mixed >> np.uint64(29)
-            least = np.minimum.reduceat(mixed * factor >> np.uint64(33), starts)
-            band = band * np.uint64(0x9E3779B97F4A7C15) + least
-        key = np.full(len(columns), MISSING, dtype=np.int64)
-        key[titled] = (band >> np.uint64(1)).astype(np.int64)
-        keys.append(key)
-    return keys
-
-
-def _pairs_of(keys: IntArray, order: IntArray) -> IntArray:
-    """Find the pairs of records with the same key, as numbers i n + j with i < j."""
-    n = len(keys)
-    rows = np.flatnonzero(keys != MISSING)
-    rows = rows[np.lexsort((order[rows], keys[rows]))]
-    ordered = keys[rows]
-    if len(rows):
-        begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    else:
-        begins = np.zeros(0, dtype=np.int64)
-    sizes = np.diff(np.append(begins, len(rows)))
-    reach = np.repeat(
-        np.where(sizes <= _MAX_RECORDS_PER_KEY, sizes - 1, _NEIGHBOURS_COMPARED), sizes
-    )
-    group = np.repeat(np.arange(len(sizes)), sizes)
-    pairs = []
-    for step in range(1, int(reach.max(initial=0)) + 1):
-        near = np.flatnonzero((group[:-step] == group[step:]) & (reach[:-step] >= step))
-        one = rows[near]
-        other = rows[near + step]
-        pairs.append(np.minimum(one, other) * n + np.maximum(one, other))
-    if pairs:
-        return np.concatenate(pairs)
-    return np.zeros(0, dtype=np.int64)
 
 
 class _Groups:

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bayesift.arrays import Array, FloatArray, IntArray
 from bayesift.errors import DataError
@@ -37,7 +37,7 @@ from bayesift.thresholds.rules import (
     label_matrix,
     score_matrix,
 )
-from bayesift.validation import are_names, number_labels
+from bayesift.validation import are_names, check_groups, number_labels
 
 Response = Literal["auto", "predict_proba", "decision_function"]
 
@@ -69,9 +69,13 @@ def threshold_rule(name: str, **parameters: Any) -> ThresholdRule:
     return THRESHOLD_RULES[name](**parameters)
 
 
-def category_folds(Y: Any, *, n_folds: int, random_state: int | None = 0) -> Array:
+def category_folds(
+    Y: Any, *, n_folds: int, random_state: int | None = 0, groups: Array | None = None
+) -> Array:
     """Return the fold in which each document is held out, -1 for none; see `deal_folds`."""
-    return deal_folds(label_matrix(Y), n_folds=n_folds, random_state=random_state)
+    return deal_folds(
+        label_matrix(Y), n_folds=n_folds, random_state=random_state, groups=groups
+    )
 
 
 def _has_probabilities(self: ThresholdedClassifier) -> bool:
@@ -130,30 +134,36 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.response = response
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None, **fit_params: Any) -> Self:
         """Fit the classifier, then the rule on its scores.
 
         `fit_params`, such as `sample_weight` or `feature_mask`, go to the classifier; the rule
-        counts every document once.
+        counts every document once. Documents of one of the `groups` are held out together, by the
+        classifier too, if it takes groups.
         """
         self.check_rule()
         y = _target(y)
         X, y = indexable(X, y)
-        fitted = clone(self.estimator).fit(X, y, **fit_params)
-        return self.fit_rule(fitted, X, y, **fit_params)
+        groups = check_groups(groups, y.shape[0])
+        options = with_groups(self.estimator, fit_params, groups)
+        fitted = clone(self.estimator).fit(X, y, **options)
+        return self.fit_rule(fitted, X, y, groups, **fit_params)
 
     def check_rule(self) -> None:
         """Refuse a rule that needs scores which the classifier does not give."""
         needs_probabilities = self.new_rule().needs_probabilities
         response_method(self.estimator, self.response, probabilities=needs_probabilities)
 
-    def fit_rule(self, fitted: Any, X: Any, y: Any, **fit_params: Any) -> Self:
+    def fit_rule(
+        self, fitted: Any, X: Any, y: Any, groups: IntArray | None = None, **fit_params: Any
+    ) -> Self:
         """Fit the rule to the scores of a classifier.
 
         Parameters
         ----------
         fitted : the classifier, fitted to X and y with `fit_params`
         y : a vector of labels, or an indicator matrix that can be indexed by rows
+        groups : the group of each document, as numbers
         """
         rule = self.new_rule()
         self.estimator_ = fitted
@@ -175,7 +185,9 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if rule.needs_scores and held_out is not None and self._method == "predict_proba":
             self.rule_ = rule.fit(held_out.labels, held_out.probabilities)
             return self
-        scores = self._sample_scores(X, y, Y, fit_params) if rule.needs_scores else None
+        scores = None
+        if rule.needs_scores:
+            scores = self._sample_scores(X, y, Y, groups, fit_params)
         self.rule_ = rule.fit(Y[:, [1]] if self._binary else Y, scores)
         return self
 
@@ -261,14 +273,18 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         by_kind = "bayes" if hasattr(self.estimator, "predict_proba") else "sign"
         return threshold_rule(by_kind if self.rule == "auto" else self.rule)
 
-    def _sample_scores(self, X: Any, y: Any, Y: Any, fit_params: dict[str, Any]) -> Array:
+    def _sample_scores(
+        self, X: Any, y: Any, Y: Any, groups: IntArray | None, fit_params: dict[str, Any]
+    ) -> Array:
         """Training scores, replaced by out-of-fold scores where documents are held out."""
         scores = self._score(self.estimator_, X)
-        for train, held_out in self._splits(X, y, Y):
+        for train, held_out in self._splits(X, y, Y, groups):
             part = {
                 name: value[train] if name == "sample_weight" else value
                 for name, value in fit_params.items()
             }
+            if groups is not None:
+                part = with_groups(self.estimator, part, groups[train])
             fold = clone(self.estimator).fit(take_rows(X, train), y[train], **part)
             scores[held_out] = self._score(fold, take_rows(X, held_out))
         return scores
@@ -278,17 +294,30 @@ class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             estimator, X, self._method, n_categories=1 if self._binary else len(self.classes_)
         )
 
-    def _splits(self, X: Any, y: Any, Y: Any) -> Iterator[tuple[Array, Array]]:
+    def _splits(
+        self, X: Any, y: Any, Y: Any, groups: IntArray | None
+    ) -> Iterator[tuple[Array, Array]]:
         from sklearn.model_selection import check_cv
 
         if self.cv is None:
             return
         if not isinstance(self.cv, Integral):
-            yield from check_cv(self.cv).split(X, y)
+            yield from check_cv(self.cv).split(X, y, groups)
             return
-        folds = category_folds(Y, n_folds=int(self.cv), random_state=self.random_state)
+        folds = category_folds(
+            Y, n_folds=int(self.cv), random_state=self.random_state, groups=groups
+        )
         for fold in range(int(self.cv)):
             yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+
+
+def with_groups(
+    estimator: Any, fit_params: dict[str, Any], groups: IntArray | None
+) -> dict[str, Any]:
+    """Add the groups of documents to the arguments of a classifier that takes them."""
+    if groups is None or not has_fit_parameter(estimator, "groups"):
+        return fit_params
+    return {**fit_params, "groups": groups}
 
 
 def _target(y: Any) -> Any:

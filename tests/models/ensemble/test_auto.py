@@ -8,7 +8,6 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_softmax
 
 from bayesift import TextClassifier
-from bayesift.classifier import expected_quality
 from bayesift.features import FeatureBlock
 from bayesift.models.ensemble import AutoClassifier
 from bayesift.models.ensemble.calibration import BetaCalibration
@@ -83,14 +82,14 @@ def test_weights_are_not_negative_and_shares_add_up(fitted):
 def test_held_out_predictions_are_honest_where_labels_say_nothing():
     texts, classes = texts_of(300, 2, seed=1)
     shuffled = np.random.default_rng(2).permutation(classes)
-    quality = expected_quality(TextClassifier().fit(texts, shuffled))
+    quality = TextClassifier().fit(texts, shuffled).expected_quality_
     assert quality.low < 0.55
     assert quality.value < 0.62
     assert quality.log_loss > 0.65
 
 
 def test_expectation_holds_on_new_documents(fitted):
-    quality = expected_quality(fitted)
+    quality = fitted.expected_quality_
     texts, classes = texts_of(1000, seed=9)
     accuracy = np.mean(fitted.predict(texts) == classes)
     assert quality.measure == "accuracy"
@@ -111,7 +110,7 @@ def test_word_pairs_are_used_only_where_they_pay():
     classifier = TextClassifier().fit(texts, labels)
     assert "pairs" in classifier.model_.kinds_
     assert "not good" in classifier.vectorizer_.vocabulary_.names
-    assert expected_quality(classifier).value > 0.95
+    assert classifier.expected_quality_.value > 0.95
     plain, classes = texts_of()
     without = TextClassifier().fit(plain, classes)
     assert "pairs" not in without.model_.kinds_
@@ -145,7 +144,7 @@ def test_several_labels_get_calibrated_probabilities_and_thresholds(tmp_path):
     classifier = TextClassifier().fit(texts, labels)
     assert isinstance(classifier.model_.calibration_, BetaCalibration)
     assert type(classifier.estimator_.rule_).__name__ == "MaxF1"
-    quality = expected_quality(classifier)
+    quality = classifier.expected_quality_
     assert quality.measure == "micro F1"
     assert quality.low < quality.value < quality.high
     classifier.save(tmp_path / "model.zip")
@@ -194,7 +193,7 @@ def test_small_and_strange_data(texts, labels):
     classifier = TextClassifier().fit(texts, labels)
     probabilities = classifier.predict_proba([*texts, "", "new words"])
     assert np.all(np.isfinite(probabilities))
-    quality = expected_quality(classifier)
+    quality = classifier.expected_quality_
     assert quality is None or 0 <= quality.low <= quality.value <= quality.high <= 1
 
 

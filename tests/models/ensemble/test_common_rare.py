@@ -67,7 +67,7 @@ def test_criteria_are_those_of_decisions_on_documents_held_out():
     decided = {}
     for name in ("common", "rare"):
         decided[name] = np.zeros_like(Y)
-        for train, held_out in model._splits(len(Y)):
+        for train, held_out in model._splits(len(Y), None):
             part = clone(getattr(model, name)).fit(X[train], Y[train])
             decided[name][held_out] = part.predict(X[held_out])
     for boundary, measured in zip(model.boundaries_, model.criteria_, strict=True):

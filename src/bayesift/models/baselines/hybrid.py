@@ -14,8 +14,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from bayesift.arrays import Array, FloatArray, SparseRows
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
+from bayesift.folds import split_by_groups
 from bayesift.models.base import LinearScoresMixin, check_documents, models_of, scores_of
 from bayesift.models.baselines.svm import LinearSVM
 from bayesift.models.naive_bayes import NaiveBayesClassifier
@@ -111,17 +112,22 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
         self.second = second
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit both models and mix them."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit both models and mix them.
+
+        Documents of one of the `groups` are held out together.
+        """
         self._check_settings()
-        return self.fit_checked(*check_documents(self, X, y, sample_weight, non_negative=True))
+        return self.fit_checked(
+            *check_documents(self, X, y, sample_weight, groups, non_negative=True)
+        )
 
     def fit_checked(self, rows: SparseRows, targets: Targets, weights: FloatArray) -> Self:
         """Fit and mix both models for documents, targets and weights that were checked."""
         self._check_settings()
         Y = sparse.csr_array(models_of(targets).T)
         if self.alpha is None:
-            truth, found = self._held_out(rows, Y, weights)
+            truth, found = self._held_out(rows, Y, weights, targets.groups)
             self.alphas_ = _SHARES_TRIED
             mixed = (_mixed(found[0], found[1], alpha) for alpha in _SHARES_TRIED)
             self.validation_scores_ = np.array(
@@ -130,7 +136,7 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
             self.alpha_ = _middle_of_best(self.alphas_, self.validation_scores_)
         elif isinstance(self.alpha, str):
             self.alphas_, self.validation_scores_ = _likeliest(
-                *self._held_out(rows, Y, weights)
+                *self._held_out(rows, Y, weights, targets.groups)
             )
             self.alpha_ = float(self.alphas_[np.argmax(self.validation_scores_)])
         else:
@@ -171,22 +177,25 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
         ]
 
     def _held_out(
-        self, rows: SparseRows, Y: SparseRows, weights: FloatArray
+        self, rows: SparseRows, Y: SparseRows, weights: FloatArray, groups: IntArray | None
     ) -> tuple[Array, Array]:
         """Labels of documents held out, and their scores by both models."""
         scores = np.zeros((2, *Y.shape))
         held_out = np.zeros(Y.shape[0], dtype=bool)
-        for train, test in self._splits(Y.shape[0]):
+        for train, test in self._splits(Y.shape[0], groups):
             for part, planes in enumerate(self._parts(rows[train], Y[train], weights[train])):
                 scores[part, test] = scores_of(rows[test], *planes)
             held_out[test] = True
         return Y.toarray()[held_out] > 0, scores[:, held_out]
 
-    def _splits(self, n_documents: int) -> Iterator[tuple[Array, Array]]:
+    def _splits(
+        self, n_documents: int, groups: IntArray | None
+    ) -> Iterator[tuple[IntArray, IntArray]]:
         from sklearn.model_selection import KFold, ShuffleSplit
 
         if isinstance(self.validation, Integral) and self.validation >= 2:
-            folds = min(int(self.validation), n_documents)
+            n_units = n_documents if groups is None else len(np.unique(groups))
+            folds = min(int(self.validation), n_units)
             splitter: Any = KFold(folds, shuffle=True, random_state=self.random_state)
         elif 0 < self.validation < 1:
             splitter = ShuffleSplit(
@@ -196,7 +205,7 @@ class HybridClassifier(TermTagsMixin, LinearScoresMixin, ClassifierMixin, BaseEs
             raise ValueError(
                 f"validation must be a number of folds or a share below 1, got {self.validation!r}"
             )
-        yield from splitter.split(np.empty(n_documents))
+        yield from split_by_groups(splitter, n_documents, groups)
 
     def _post_load(self) -> None:
         super()._post_load()

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesift.arrays import BoolArray, FloatArray, IntArray, SparseRows, inner
 from bayesift.errors import DataError
 from bayesift.features import BlockKind, Design, FeatureBlock
+from bayesift.folds import NEVER_HELD_OUT, latest_documents
 from bayesift.models.base import LogOddsMixin, check_documents, models_of
 from bayesift.models.ensemble.calibration import BetaCalibration
 from bayesift.models.ensemble.members import (
@@ -33,7 +34,6 @@ from bayesift.models.ensemble.members import (
 from bayesift.models.ensemble.stacking import (
     Candidate,
     CrossFitting,
-    OutOfFold,
     Progress,
     StackChoice,
     Stacker,
@@ -41,6 +41,7 @@ from bayesift.models.ensemble.stacking import (
 )
 from bayesift.models.linear import GaussianPrior
 from bayesift.state import expect_array, storable
+from bayesift.validation import check_times
 
 Effort = Literal["quick", "normal", "thorough"]
 
@@ -131,12 +132,17 @@ class HeldOutProbabilities:
     labels : documents x categories, boolean; one column for two classes
     probabilities : in the same shape, by stacking weights that were fitted without the documents
     weights : one per document
+    groups : the group of each document; None if each is on its own
+    alone : the share of training documents that could not be held out, as a category has no other
+        document, or none of another group
     """
 
     documents: IntArray
     labels: BoolArray
     probabilities: FloatArray
     weights: FloatArray
+    groups: IntArray | None = None
+    alone: float = 0.0
 
 
 @storable("auto")
@@ -172,6 +178,7 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     shares_ : the root mean square that each member adds to the score
     held_out_ : the held-out probabilities, `HeldOutProbabilities`; None in a model that was loaded,
         or where there were none
+    later_ : those of the latest documents by a model of the others; None without `times`
     classes_, multilabel_, coef_, intercept_ : as in `LinearScoresMixin`
 
     References
@@ -204,6 +211,7 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     kinds_: tuple[BlockKind, ...]
     calibration_: BetaCalibration | None
     held_out_: HeldOutProbabilities | None
+    later_: HeldOutProbabilities | None
 
     def __init__(
         self,
@@ -226,20 +234,26 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         y: Any,
         sample_weight: Any = None,
         blocks: Sequence[FeatureBlock] | None = None,
+        groups: Any = None,
+        times: Any = None,
     ) -> Self:
         """Compare the members on documents held out, then fit those of the model to all documents.
 
         Documents of weight 0 are left out. `blocks` tells which columns are words; the others are
-        used only where they lower the loss. Without it all columns are words.
+        used only where they lower the loss. Without it all columns are words. Documents of one of
+        the `groups` are held out together. With `times`, numbers or dates of the documents, the
+        members are also judged by the latest fifth of them, fitted to the others (`later_`).
         """
         start = time.perf_counter()
         self._check_parameters()
-        rows, targets, weights = check_documents(self, X, y, sample_weight)
+        rows, targets, weights = check_documents(self, X, y, sample_weight, groups)
+        seconds = check_times(times, targets.n_documents)
         design = Design.checked(rows, blocks)
         used = np.flatnonzero(weights)
         size = _typical_length(design.only({"words"}).rows)
         labels = sparse.csr_array(models_of(targets).T)
-        sample = Sample(Design(rows / size, design.blocks), labels, weights).take(used)
+        whole = Sample(Design(rows / size, design.blocks), labels, weights, targets.groups)
+        sample = whole.take(used)
         exclusive = not targets.multilabel and labels.shape[1] > 2
         fitting = CrossFitting(
             _candidates(
@@ -260,7 +274,22 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         self.calibration_ = None
         if targets.multilabel and len(scores):
             self.calibration_, scores = stacker.correct(scores, BetaCalibration.fit)
-        self.held_out_ = _probabilities(scores, stacker.held_out, used, exclusive=exclusive)
+        self.held_out_ = None
+        if len(scores):
+            held_out = stacker.held_out
+            self.held_out_ = HeldOutProbabilities(
+                used[held_out.documents],
+                held_out.labels,
+                _probabilities(scores, exclusive=exclusive),
+                held_out.weights,
+                held_out.groups,
+                float(np.mean(fitting.folds == NEVER_HELD_OUT)),
+            )
+        self.later_ = None
+        if seconds is not None:
+            latest = latest_documents(seconds[used], sample.groups)
+            if len(latest):
+                self.later_ = self._judge_by(latest, fitting, choice, used, exclusive=exclusive)
         linear, _ = fitting.combine(choice.weights)
         return self._set_hyperplanes(
             targets, linear.weights / size, linear.intercepts + self.offset_
@@ -276,6 +305,29 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         self.offset_ = choice.offset
         kinds = {"words", *(kind for candidate in used for kind in candidate.kinds)}
         self.kinds_ = tuple(kind for kind in get_args(BlockKind) if kind in kinds)
+
+    def _judge_by(
+        self,
+        documents: IntArray,
+        fitting: CrossFitting,
+        choice: StackChoice,
+        used: IntArray,
+        *,
+        exclusive: bool,
+    ) -> HeldOutProbabilities:
+        """Return the probabilities of documents by the chosen members, fitted to the others."""
+        scores = fitting.scores_without(documents, choice.weights) + choice.offset
+        if self.calibration_ is not None:
+            scores = self.calibration_(scores)
+        part = fitting.whole.take(documents)
+        labels: BoolArray = part.labels.toarray() != 0
+        return HeldOutProbabilities(
+            used[documents],
+            labels,
+            _probabilities(scores, exclusive=exclusive),
+            part.weights,
+            part.groups,
+        )
 
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
@@ -344,16 +396,12 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         if not all(isinstance(member, Member) for member in self.members_):
             raise DataError("its members are not models of an ensemble")
         self.held_out_ = None
+        self.later_ = None
 
 
-def _probabilities(
-    scores: FloatArray, held_out: OutOfFold, used: IntArray, *, exclusive: bool
-) -> HeldOutProbabilities | None:
-    if not len(scores):
-        return None
-    probabilities = softmax(scores, axis=1) if exclusive else expit(scores)
-    documents = used[held_out.documents]
-    return HeldOutProbabilities(documents, held_out.labels, probabilities, held_out.weights)
+def _probabilities(scores: FloatArray, *, exclusive: bool) -> FloatArray:
+    probabilities: FloatArray = softmax(scores, axis=1) if exclusive else expit(scores)
+    return probabilities
 
 
 def _typical_length(rows: SparseRows) -> float:

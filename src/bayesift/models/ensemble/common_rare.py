@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array, BoolArray, FloatArray, IntArray
 from bayesift.errors import DataError
+from bayesift.folds import split_by_groups
 from bayesift.state import StateMixin, check_classes, expect_array, storable
-from bayesift.validation import TermTagsMixin, check_targets, check_terms
+from bayesift.validation import TermTagsMixin, check_groups, check_targets, check_terms
 
 Criterion = Literal["macro", "micro"]
 
@@ -96,11 +97,12 @@ class CommonRareClassifier(
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, feature_mask: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, feature_mask: Any = None, groups: Any = None) -> Self:
         """Choose the boundary and fit both parts to their categories; y is an indicator matrix.
 
         `feature_mask` (categories x terms) limits the terms of the common part; a function of X and
-        y that gives it is called again in every fold.
+        y that gives it is called again in every fold. Documents of one of the `groups` are held out
+        together.
         """
         if self.criterion not in ("macro", "micro"):
             raise ValueError(f"criterion must be 'macro' or 'micro', got {self.criterion!r}")
@@ -113,7 +115,8 @@ class CommonRareClassifier(
         Y = sparse.csr_array(targets.members.T).toarray().astype(np.int64)
         sizes = Y.sum(axis=0)
         if self.boundary is None:
-            boundaries, criteria = self._try_boundaries(rows, Y, feature_mask)
+            units = check_groups(groups, targets.n_documents)
+            boundaries, criteria = self._try_boundaries(rows, Y, feature_mask, units)
             self.boundaries_, self.criteria_ = boundaries, criteria
             self.boundary_ = int(boundaries[np.argmax(criteria)])
         else:
@@ -174,18 +177,21 @@ class CommonRareClassifier(
         )[categories]
         return clone(getattr(self, name)).fit(X, target, feature_mask=terms)
 
-    def _splits(self, n_documents: int) -> Iterator[tuple[IntArray, IntArray]]:
+    def _splits(
+        self, n_documents: int, groups: IntArray | None
+    ) -> Iterator[tuple[IntArray, IntArray]]:
         from sklearn.model_selection import KFold
 
-        yield from KFold(self.cv, shuffle=True, random_state=self.random_state).split(
-            np.empty(n_documents)
-        )
+        splitter = KFold(self.cv, shuffle=True, random_state=self.random_state)
+        yield from split_by_groups(splitter, n_documents, groups)
 
-    def _try_boundaries(self, X: Any, Y: Array, feature_mask: Any) -> tuple[Array, Array]:
+    def _try_boundaries(
+        self, X: Any, Y: Array, feature_mask: Any, groups: IntArray | None
+    ) -> tuple[Array, Array]:
         """Return the F1 of each boundary between categories of different sizes, held out."""
         everything = np.arange(Y.shape[1])
         decided = {name: np.zeros(Y.shape, dtype=bool) for name in _PARTS}
-        for train, held_out in self._splits(len(Y)):
+        for train, held_out in self._splits(len(Y), groups):
             for name, terms in (("common", feature_mask), ("rare", None)):
                 part = self._fitted(name, X[train], Y[train], everything, terms)
                 decided[name][held_out] = np.asarray(part.predict(X[held_out])) != 0

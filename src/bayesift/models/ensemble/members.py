@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,11 +39,13 @@ class Sample:
     design : documents x columns, and the blocks of columns
     labels : documents x categories, 1 where a document belongs to a category
     weights : one per document
+    groups : the group of each document, whose documents are held out together; None for none
     """
 
     design: Design
     labels: SparseRows
     weights: FloatArray
+    groups: IntArray | None = None
 
     @property
     def rows(self) -> SparseRows:
@@ -67,13 +69,17 @@ class Sample:
 
     def take(self, documents: IntArray) -> Sample:
         """Return some of the documents."""
+        groups = None if self.groups is None else self.groups[documents]
         return Sample(
-            self.design.take(documents), self.labels[documents], self.weights[documents]
+            self.design.take(documents),
+            self.labels[documents],
+            self.weights[documents],
+            groups,
         )
 
     def only(self, kinds: Collection[str]) -> Sample:
         """Return all documents with the columns of these kinds of blocks."""
-        return Sample(self.design.only(kinds), self.labels, self.weights)
+        return replace(self, design=self.design.only(kinds))
 
 
 @dataclass(frozen=True, slots=True)

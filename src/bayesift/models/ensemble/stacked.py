@@ -180,18 +180,18 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         }
         return cls(**{**fixed, **parameters})
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the weights to out-of-fold scores, then the members to all documents.
 
-        Documents of weight 0 are left out. To members that learn online or compare documents all
-        others have weight 1.
+        Documents of one of the `groups` are held out together. Documents of weight 0 are left out.
+        To members that learn online or compare documents all others have weight 1.
         """
         self._check_members()
         if self.weights is None and self.n_folds < 2:
             raise ValueError(f"n_folds must be at least 2, got {self.n_folds!r}")
-        rows, targets, weights = check_documents(self, X, y, sample_weight)
+        rows, targets, weights = check_documents(self, X, y, sample_weight, groups)
         labels = sparse.csr_array(models_of(targets).T)
-        sample = Sample(Design.of_words(rows), labels, weights)
+        sample = Sample(Design.of_words(rows), labels, weights, targets.groups)
         if not np.all(weights):
             sample = sample.take(np.flatnonzero(weights))
         fitting = CrossFitting(

@@ -13,7 +13,7 @@ from scipy.special import expit, log_expit, logsumexp, softmax
 
 from bayesift.arrays import BoolArray, FloatArray, IntArray, inner
 from bayesift.features import BlockKind
-from bayesift.folds import deal_folds
+from bayesift.folds import deal_folds, units_of
 from bayesift.models.ensemble.members import (
     Fitted,
     Hyperplanes,
@@ -60,12 +60,14 @@ class OutOfFold:
     documents : the positions of the documents in the sample
     labels : documents x categories, boolean
     weights : one per document
+    groups : the group of each document; None if each is on its own
     """
 
     scores: FloatArray
     documents: IntArray
     labels: BoolArray
     weights: FloatArray
+    groups: IntArray | None = None
 
 
 class ProgressCounter:
@@ -126,13 +128,14 @@ class CrossFitting:
         # Samples that several candidates share, by the kinds of their blocks.
         self.parts: dict[tuple[BlockKind, ...], Sample] = {}
         labels = sample.labels.toarray() != 0
-        self.folds = _folds_of(labels, n_folds, settings.random_state)
+        self.folds = _folds_of(labels, n_folds, settings.random_state, sample.groups)
         if some_folds:
             self._join_training_after(enough)
         documents = self._held_out(enough)
         scores = np.zeros((len(candidates), len(documents), labels.shape[1]))
+        groups = None if sample.groups is None else sample.groups[documents]
         self.held_out = OutOfFold(
-            scores, documents, labels[documents], sample.weights[documents]
+            scores, documents, labels[documents], sample.weights[documents], groups
         )
         self.used_folds = np.unique(self.folds[documents])
         self.counter = ProgressCounter(progress, len(candidates) * (len(self.used_folds) + 1))
@@ -168,14 +171,31 @@ class CrossFitting:
         return True
 
     def _score_fold(self, index: int, fold: int) -> None:
-        candidate = self.candidates[index]
-        sample = self._sample(candidate)
         held_out = np.flatnonzero(self.folds[self.held_out.documents] == fold)
-        training = sample.take(np.flatnonzero(self.folds != fold))
-        fitted = self._fit(candidate.member, training)
-        unseen = sample.design.take(self.held_out.documents[held_out])
-        rows = unseen.as_new_to(training.rows)
-        self.held_out.scores[index, held_out] = fitted.scores_checked(rows)
+        self.held_out.scores[index, held_out] = self._scores_by(
+            self.candidates[index],
+            np.flatnonzero(self.folds != fold),
+            self.held_out.documents[held_out],
+        )
+
+    def _scores_by(
+        self, candidate: Candidate, training: IntArray, documents: IntArray
+    ) -> FloatArray:
+        """Return the scores of documents by a candidate that is fitted to other documents."""
+        sample = self._sample(candidate)
+        learned = sample.take(training)
+        fitted = self._fit(candidate.member, learned)
+        unseen = sample.design.take(documents)
+        return fitted.scores_checked(unseen.as_new_to(learned.rows))
+
+    def scores_without(self, documents: IntArray, weights: FloatArray) -> FloatArray:
+        """Return the weighted scores of documents by candidates fitted to all other documents."""
+        others = np.setdiff1d(np.arange(self.whole.rows.shape[0]), documents)
+        scores = np.zeros((len(documents), self.whole.labels.shape[1]))
+        for weight, candidate in zip(weights, self.candidates, strict=True):
+            if weight != 0.0:
+                scores += weight * self._scores_by(candidate, others, documents)
+        return scores
 
     def _is_late(self, seconds: float) -> bool:
         """Whether so many more seconds, and the last fits, end after the deadline."""
@@ -236,14 +256,17 @@ def _size_of(sample: Sample) -> float:
     return float(1 + sample.rows.shape[0] + counts.sum() - (1.0 - _DENSE_COST) * dense)
 
 
-def _folds_of(labels: BoolArray, n_folds: int, random_state: int | None) -> IntArray:
-    n_folds = min(n_folds, len(labels))
+def _folds_of(
+    labels: BoolArray, n_folds: int, random_state: int | None, groups: IntArray | None
+) -> IntArray:
+    n_units = len(labels) if groups is None else len(np.unique(groups))
+    n_folds = min(n_folds, n_units)
     if n_folds < 2:
         return np.full(len(labels), -1)
     classes = labels
     if labels.shape[1] == 1:
         classes = np.hstack([labels, ~labels])
-    return deal_folds(classes, n_folds=n_folds, random_state=random_state)
+    return deal_folds(classes, n_folds=n_folds, random_state=random_state, groups=groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,10 +314,9 @@ class Stacker:
         self.exclusive = exclusive
         self.signed = signed
         self.scaled = scaled
-        n_documents, n_categories = held_out.labels.shape
-        self.order = np.random.default_rng(random_state).permutation(n_documents)
-        self.halves = self.order[::2], self.order[1::2]
-        self.most = most_documents(n_categories)
+        self.order = _random_order(held_out, random_state)
+        self.halves = _halves_of(self.order, held_out.groups)
+        self.most = most_documents(held_out.labels.shape[1])
 
     def judge(self, members: Sequence[int]) -> StackChoice:
         """Stack some members; each half is scored by weights fitted to the other half."""
@@ -363,6 +385,26 @@ class Stacker:
         scores = self.held_out.scores[np.ix_(members, documents)]
         stacked: FloatArray = np.tensordot(weights[members], scores, 1) + offset
         return stacked
+
+
+def _random_order(held_out: OutOfFold, random_state: int | None) -> IntArray:
+    """Return the documents in random order, those of a group one after the other."""
+    random = np.random.default_rng(random_state)
+    if held_out.groups is None:
+        return random.permutation(len(held_out.documents))
+    unit_of, sizes = units_of(held_out.groups)
+    rank = random.permutation(len(sizes))
+    return np.argsort(rank[unit_of], kind="stable")
+
+
+def _halves_of(order: IntArray, groups: IntArray | None) -> tuple[IntArray, IntArray]:
+    """Deal ordered documents alternately to two halves, those of a group to the same one."""
+    turns = np.arange(len(order))
+    if groups is not None:
+        ordered = groups[order]
+        turns = np.cumsum(np.append(0, ordered[1:] != ordered[:-1]))[: len(order)]
+    is_first = turns % 2 == 0
+    return order[is_first], order[~is_first]
 
 
 def _root_mean_squares(scores: FloatArray, importance: FloatArray | None = None) -> FloatArray:

@@ -281,15 +281,24 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
         self.posterior = posterior
         self.progress = progress
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, feature_mask: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        feature_mask: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Find the mode.
 
         `feature_mask` (models x terms) says which terms each model may use, by default all.
+        Documents of one of the `groups` are held out together where `prior_scale` holds some out.
 
         An error or an interrupt leaves the classifier as it was.
         """
         with unchanged_if_refused(self):
-            return self.fit_checked(*check_documents(self, X, y, sample_weight), feature_mask)
+            checked = check_documents(self, X, y, sample_weight, groups)
+            return self.fit_checked(*checked, feature_mask)
 
     def fit_checked(
         self, rows: SparseRows, targets: Targets, weights: FloatArray, feature_mask: Any = None
@@ -469,6 +478,7 @@ class SparseBayesClassifier(LinearProbabilitiesMixin, ClassifierMixin, BaseEstim
             tolerance=self.tol,
             max_iter=self.max_iter,
             coupled=coupled,
+            groups=targets.groups,
         )
 
     def _choose_scale(self, problem: LinearProblem) -> ScaleChoice:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array, FloatArray, SparseRows
+from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.kernels.documents import Matrix
 from bayesift.kernels.entries import entries_of
 from bayesift.kernels.linear import squared_lengths
@@ -66,6 +66,7 @@ class LinearProblem:
     coupled : whether the categories are classes that share one softmax model
     balance : 2 x categories, factors of the importance of documents inside and outside of each
         category; None for 1
+    groups : the group of each document, whose documents are held out together; None for none
     """
 
     rows: SparseRows
@@ -79,6 +80,7 @@ class LinearProblem:
     max_iter: int = 1000
     coupled: bool = False
     balance: Array | None = None
+    groups: IntArray | None = None
 
     def varied(self, **changes: Any) -> LinearProblem:
         """Return the problem with other fields, sharing what was computed of those that stay."""

@@ -609,7 +609,9 @@ def _best_along(logs: FloatArray, index: int, loss: Callable[[Array], float]) ->
 
 def folds_of(problem: LinearProblem, n_folds: int, random_state: int | None) -> Array:
     """Return the fold in which each document is held out; see `deal_folds`."""
-    return deal_folds(problem.members.T, n_folds=n_folds, random_state=random_state)
+    return deal_folds(
+        problem.members.T, n_folds=n_folds, random_state=random_state, groups=problem.groups
+    )
 
 
 def _has_risen(losses: FloatArray, errors: FloatArray) -> bool:

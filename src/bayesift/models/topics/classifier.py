@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array, FloatArray, IntArray, SparseRows
 from bayesift.errors import DataError
+from bayesift.folds import split_by_groups
 from bayesift.models.baselines.neighbors import nearest_points, weighted_votes
 from bayesift.models.baselines.svm import LinearSVM
 from bayesift.models.topics.similarity import TopicSimilarity
@@ -22,6 +23,7 @@ from bayesift.state import StateMixin, check_classes, check_fitted, expect_array
 from bayesift.validation import (
     Targets,
     TermTagsMixin,
+    check_groups,
     check_targets,
     check_terms,
     check_two_classes,
@@ -341,15 +343,19 @@ class TopicSVMClassifier(_TopicClassifier):
         self.C = C
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Find topics and fit a hyperplane to each category."""
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+        """Find topics and fit a hyperplane to each category.
+
+        Documents of one of the `groups` are held out together.
+        """
         from sklearn.preprocessing import normalize
 
         targets, codes = self._fit_encoder(X, y)
         codes = normalize(codes)
         indicator = targets.members.toarray().T > 0
         self.coef_, self.intercept_ = self._hyperplanes(codes, indicator)
-        self.slopes_, self.shifts_ = self._lines(codes, indicator)
+        units = check_groups(groups, targets.n_documents)
+        self.slopes_, self.shifts_ = self._lines(codes, indicator, units)
         self.classes_ = targets.classes
         self.multilabel_ = targets.multilabel
         return self
@@ -417,20 +423,22 @@ class TopicSVMClassifier(_TopicClassifier):
         )
         return weights, machine.intercept_
 
-    def _lines(self, codes: FloatArray, indicator: Array) -> tuple[Array, Array]:
+    def _lines(
+        self, codes: FloatArray, indicator: Array, groups: IntArray | None
+    ) -> tuple[Array, Array]:
         """Slope and shift of each category, from cross-validated scores."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.model_selection import KFold
 
         slopes = np.ones(indicator.shape[1])
         shifts = np.zeros(indicator.shape[1])
-        n_folds = min(_FOLDS, len(codes))
+        n_units = len(codes) if groups is None else len(np.unique(groups))
+        n_folds = min(_FOLDS, n_units)
         if n_folds < 2:
             return slopes, shifts
         scores = np.empty(indicator.shape)
-        for train, test in KFold(n_folds, shuffle=True, random_state=self.random_state).split(
-            codes
-        ):
+        splitter = KFold(n_folds, shuffle=True, random_state=self.random_state)
+        for train, test in split_by_groups(splitter, len(codes), groups):
             coefficients, intercepts = self._hyperplanes(codes[train], indicator[train])
             scores[test] = codes[test] @ coefficients.T + intercepts
         for c, positive in enumerate(indicator.T):
