@@ -115,7 +115,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     corpus_ : name, fingerprint and size of the training corpus after `fit_corpus`, else None
     expected_quality_ : the quality to expect on new documents, an `ExpectedQuality`; None if no
         documents were held out, as models other than "auto" do
-    repeats_ : how many texts repeat others, `Repeats`; None if the model was fitted to term vectors
+    repeats_ : how many texts repeat others, `Repeats`; None if neither the model nor the rule holds
+        documents out, or texts were term vectors
     abstention_ : how unsure the model was of documents held out, an `Abstention`; None if no
         documents were
 
@@ -226,7 +227,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             texts = texts.whole()  # an iterator can be read only once, and each block reads it
         design = features.fit_transform(texts, labels.y)
         repeats = None
-        if not texts.are_vectors:
+        if not texts.are_vectors and self._holds_out(model):
             copies = group_copies(design.only({"words"}).rows)
             repeats = Repeats.of(copies, labels)
             if repeats.n_repeated:
@@ -588,6 +589,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         table = self.features_.table
         besides = [] if table is None else [column.name for column in table.columns]
         return read_texts(texts, columns=self.text_columns_, besides=besides)
+
+    def _holds_out(self, model: Any) -> bool:
+        """Whether documents are held out to fit the model or the rule."""
+        return self.threshold_cv is not None or has_fit_parameter(model, "groups")
 
     def scores_of(self, X: Any) -> FloatArray:
         """Return probabilities of vectors, or scores if the model has none, texts x categories."""
