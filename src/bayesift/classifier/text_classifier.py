@@ -228,7 +228,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         design = features.fit_transform(texts, labels.y)
         repeats = None
         if not texts.are_vectors and self._holds_out(model):
-            copies = group_copies(design.only({"words"}).rows)
+            copies = _copies_in(design)
             repeats = Repeats.of(copies, labels)
             if repeats.n_repeated:
                 groups = join_groups(groups, copies)
@@ -763,6 +763,17 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             tags.input_tags.positive_only = get_tags(self.new_model()).input_tags.positive_only
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _copies_in(design: Design) -> IntArray:
+    """Return the group of each row; copies have nearly the same words, and equal columns."""
+    copies = group_copies(design.only({"words"}).rows)
+    if "columns" not in design.kinds:
+        return copies
+    values = design.rows[:, design.columns_of({"columns"})].toarray()
+    apart = np.column_stack([copies, values])
+    groups: IntArray = np.unique(apart, axis=0, return_inverse=True)[1].ravel()
+    return groups
 
 
 def _names(columns: Sequence[str] | str) -> list[str]:
