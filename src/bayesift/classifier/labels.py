@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array, BoolArray, FloatArray, IntArray
+from bayesift.arrays import Array, BoolArray, FloatArray, IntArray, SparseRows
 from bayesift.classifier.texts import Texts
 from bayesift.errors import DataError, DataWarning
 from bayesift.records import Corpus
@@ -154,6 +154,22 @@ class LabelForm:
         )
         same: BoolArray = (truth == decisions).all(axis=1) & ~unknown
         return same
+
+    def named_indicator(self, labels: Labels) -> tuple[tuple[str, ...], SparseRows]:
+        """Return labels as an indicator of all texts given, and the names of its columns.
+
+        The columns of an indicator matrix without names are those of this form.
+        """
+        names = labels.form.categories
+        if not labels.form.multilabel:
+            sets = LabelRows([()] * labels.n_given)
+            for row, label in zip(labels.rows, labels.y, strict=True):
+                sets[row] = (label,)
+            return names, indicator_of(sets, names)
+        columns = self._columns_of(labels.form)
+        if labels.form.form == "indicator" and columns.tolist() == list(range(len(names))):
+            names = self.categories
+        return names, sparse.csr_array(labels.y, dtype=np.int8)
 
     def _columns_of(self, other: LabelForm) -> IntArray:
         """Return the column of each category of another form; -1 for one that this form lacks."""

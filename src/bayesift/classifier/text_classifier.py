@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bayesift.arrays import Array, BoolArray, FloatArray, IntArray, SparseRows
 from bayesift.classifier.abstention import Abstention, Doubts, abstention_from_fit, unsure_texts
-from bayesift.classifier.explanation import Explanation, explain_text
+from bayesift.classifier.explanation import Explanation, explain_texts
 from bayesift.classifier.features import TextFeatures, characters_for, embedder_for, table_for
 from bayesift.classifier.incremental import learn_batch, learn_corpus, learns_in_batches
 from bayesift.classifier.labels import (
@@ -46,7 +46,7 @@ from bayesift.folds import join_groups
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge, apply_knowledge
 from bayesift.model_file import load_model, save_model
 from bayesift.models import LEARNERS, make_learner
-from bayesift.records import Corpus
+from bayesift.records import Corpus, Document
 from bayesift.records.document import RECORDS
 from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
 from bayesift.text.near_copies import group_copies
@@ -536,12 +536,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(chosen[:, None] == np.arange(len(self.categories_)))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of texts whose predicted labels are exactly theirs.
+        """Return the accuracy: the share of texts whose predicted labels are exactly theirs.
 
-        Texts without a label are left out.
+        Where texts may have several labels all of them must be right, as in scikit-learn;
+        `evaluate` gives F1 and other measures. Texts without a label are left out.
         """
         texts = self.read(X)
-        labels = read_labels(y)
+        labels = read_labels(y, multilabel=self.multilabel_ or None)
         weights = check_lengths(texts, labels, sample_weight)
         decisions, _ = self._decide(texts)
         if len(decisions) != labels.n_given:
@@ -639,16 +640,43 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return top_terms(self, n)
 
+    @overload
+    def explain(
+        self,
+        text: str | Mapping[str, Any] | Document,
+        *,
+        categories: Sequence[Any] | None = ...,
+        top: int = ...,
+    ) -> Explanation: ...
+    @overload
+    def explain(
+        self, text: Iterable[Any], *, categories: Sequence[Any] | None = ..., top: int = ...
+    ) -> list[Explanation]: ...
     def explain(
         self, text: Any, *, categories: Sequence[Any] | None = None, top: int = 10
-    ) -> Explanation:
-        """Explain categories of a text, each by its `top` terms.
+    ) -> Explanation | list[Explanation]:
+        """Explain categories of a text, or of each text of a list, by their `top` terms.
 
-        The text is a string or a row of a table (dictionary).
+        One text is a string, a row of a table (dictionary) or a `Document`; anything else is read
+        as `predict` reads it and gives a list. By default the categories are the five most probable
+        assigned ones and the most probable one.
 
-        By default these are the five most probable assigned ones and the most probable one.
+        Examples
+        --------
+        >>> texts = ["wheat and corn", "corn exports", "crude oil prices", "oil tankers"]
+        >>> classifier = TextClassifier(model="naive-bayes")
+        >>> _ = classifier.fit(texts, ["grain", "grain", "crude", "crude"])
+        >>> classifier.explain("corn prices today")
+        Explanation('grain' 0.6 assigned: corn +1.10, prices -0.69; 1 of 3 tokens are not known)
+        >>> len(classifier.explain(["corn", "oil"]))
+        2
         """
-        return explain_text(self, text, categories=categories, top=top)
+        if isinstance(text, str | Mapping | Document):
+            (explanation,) = explain_texts(
+                self, self.read([text]), categories=categories, top=top
+            )
+            return explanation
+        return explain_texts(self, self.read(text), categories=categories, top=top)
 
     def save(self, path: str | Path, *, bundle_vectors: bool = False) -> None:
         """Save the model: to one zip file if the path ends in .zip, else to a folder.
@@ -733,6 +761,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return [
             name for name in super().__dir__() if name.startswith("_") or hasattr(self, name)
         ]
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Return the parameters, and as a comment the quality to expect of a fitted classifier."""
+        written: str = super().__repr__(N_CHAR_MAX)
+        if self.expected_quality_ is None:
+            return written
+        return f"{written}  # expected {self.expected_quality_}"
 
     def _repr_html_inner(self) -> str:
         return self._learned_html() + str(super()._repr_html_inner())
