@@ -98,7 +98,12 @@ def test_progress_of_an_evaluation_does_not_change_it(threshold, monkeypatch):
 
 @pytest.mark.parametrize(
     "labels",
-    [LABELS, np.array(LABELS), pd.Series(LABELS, dtype="category"), [[name] for name in LABELS]],
+    [
+        LABELS,
+        np.array(LABELS),
+        pd.Series(LABELS, dtype="category"),
+        [[name] for name in LABELS],
+    ],
 )
 def test_texts_and_labels_are_measured_like_their_corpus(labels):
     classifier = TextClassifier(model="naive-bayes").fit(TEXTS, LABELS)

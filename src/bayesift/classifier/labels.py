@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -217,6 +217,27 @@ class Labels:
     rows: IntArray
     n_given: int
     n_missing: int
+
+    def where(self, has_text: BoolArray) -> Labels:
+        """Return the labels of the texts that hold any; a `DataWarning` counts the others.
+
+        Single labels that no other text has are no classes any more.
+        """
+        kept = np.flatnonzero(has_text[self.rows])
+        n_left_out = len(self.rows) - len(kept)
+        if not n_left_out:
+            return self
+        if not len(kept):
+            raise DataError("no text with a label holds any text: they are missing or blank")
+        texts = "1 text" if n_left_out == 1 else f"{n_left_out:,} texts"
+        message = f"{texts} without any text (missing or blank) left out"
+        warnings.warn(message, DataWarning, stacklevel=3)
+        y = self.y[kept]
+        form = self.form
+        if not form.multilabel:
+            left = set(y.tolist())
+            form = replace(form, classes=tuple(name for name in form.classes if name in left))
+        return replace(self, form=form, y=y, rows=self.rows[kept])
 
 
 def check_lengths(texts: Texts, labels: Labels, sample_weight: Any) -> FloatArray | None:
