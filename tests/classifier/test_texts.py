@@ -145,7 +145,7 @@ def test_columns_that_are_joined_or_not_used_are_named(form):
     ):
         np.testing.assert_array_equal(classifier.predict_proba(made(columns)), expected)
     with pytest.raises(
-        DataError, match="^no column 'title', which the model was fitted to; th"
+        DataError, match=r"^no column 'title', which the model was fitted to; th"
     ):
         classifier.predict(made(one))
 

@@ -140,6 +140,8 @@ def read_texts(
     >>> read_texts(["corn", None, float("nan")]).values
     ['corn', '', '']
     """
+    if isinstance(given, Texts):
+        return given
     if isinstance(given, str | bytes | bytearray):
         raise DataError(
             f"texts must be a list of texts, not one {type(given).__name__}: put it in brackets, "
