@@ -24,6 +24,7 @@ from bayesift.charts import (
     Line,
     Panel,
 )
+from bayesift.charts.svg import shortened
 from bayesift.classifier import TextClassifier, evaluate
 from bayesift.classifier.labels import Labels, check_lengths, read_labels
 from bayesift.classifier.model_options import vectorizer_for
@@ -115,7 +116,7 @@ def plot_confusion(
 
 def _confusion_figure(confusion: Confusion) -> Figure:
     names = [
-        f"{name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + '…'}  {number}"
+        f"{shortened(name, _LONGEST_NAME)} {number}"
         for number, name in enumerate(confusion.categories, 1)
     ]
     n = len(names)
@@ -123,8 +124,8 @@ def _confusion_figure(confusion: Confusion) -> Figure:
     frame = Frame(left, left + n * _CELL, 24.0, 24.0 + n * _CELL)
     edges = (0.0, float(n))
     panel = Panel(
-        Axis("assigned category, by number", edges, numbered=False),
-        Axis("true category", edges, numbered=False),
+        Axis("assigned", edges, numbered=False),
+        Axis("", edges, numbered=False),
         [Cells(names, confusion.counts)],
         frame,
         y_shown=False,
@@ -137,12 +138,12 @@ def _confusion_figure(confusion: Confusion) -> Figure:
     if n < confusion.n_categories:
         caption += f" Shown are the {n} most confused of {confusion.n_categories:,}."
     return Figure(
-        "Confusion matrix: true (rows) and assigned categories",
+        "Confusion matrix, true categories in rows",
         [panel],
         caption=caption,
         description="; ".join(largest) or "no text was assigned to another category",
         width=max(round(frame.right + 14), 240),
-        height=round(frame.bottom + 46),
+        height=round(frame.bottom + 44),
     )
 
 
@@ -182,7 +183,9 @@ def plot_top_terms(
         frame = Frame(left, left + 120, top, top + len(words) * _ROW)
         x = Axis("", (0.0, longest))
         y = Axis("", (0.0, 1.0))
-        panels.append(Panel(x, y, [bars], frame, title=name, x_shown=False, y_shown=False))
+        panels.append(
+            Panel(x, y, [bars], frame, title=shortened(name, 22), x_shown=False, y_shown=False)
+        )
     n_rows = -(-len(wanted) // _PANELS_PER_ROW)
     n_columns = min(len(wanted), _PANELS_PER_ROW)
     listed = (f"{name}: {', '.join(word.word for word in found[name])}" for name in wanted)
@@ -234,7 +237,7 @@ def plot_learning_curve(
     >>> classifier = TextClassifier(model="naive-bayes")
     >>> chart = plot_learning_curve(classifier, texts, ["grain", "crude"] * 16, n_folds=2)
     >>> chart.title
-    'Quality on texts held out, by the number of training texts'
+    'Learning curve on texts held out'
     """
     texts = read_texts(X).whole()
     labels = read_labels(y)
@@ -315,7 +318,7 @@ def _learning_figure(
         for point in points
     )
     return Figure(
-        "Quality on texts held out, by the number of training texts",
+        "Learning curve on texts held out",
         panels,
         caption="Lines are means over the folds, bands reach from the worst fold to the best. "
         "Texts that repeat one another are held out together.",
