@@ -317,15 +317,15 @@ def _unknown_labels(classifier: TextClassifier, corpus: Corpus) -> dict[str, int
 def _scores(
     classifier: TextClassifier, corpus: Corpus, progress: Callable[[int], None] | None
 ) -> FloatArray:
-    documents: Any = corpus.texts if corpus.vectors is None else corpus.vectors
+    texts = classifier.read(corpus)
     if progress is None:
-        return classifier.scores_of(classifier.vectors(documents))
+        return classifier.scores_of(classifier.vectors(texts))
     parts = []
     for start in range(0, len(corpus), _BATCH):
-        parts.append(
-            classifier.scores_of(classifier.vectors(documents[start : start + _BATCH]))
-        )
-        progress(min(start + _BATCH, len(corpus)))
+        stop = min(start + _BATCH, len(corpus))
+        batch = texts.take(np.arange(start, stop))
+        parts.append(classifier.scores_of(classifier.vectors(batch)))
+        progress(stop)
     return np.concatenate(parts)
 
 

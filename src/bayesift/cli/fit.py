@@ -20,6 +20,7 @@ from bayesift.cli.options import (
     EngineOptions,
     LearnerOptions,
     Quiet,
+    TrainingOptions,
     has_parameter,
     learners_that_grow,
     part_of,
@@ -142,7 +143,7 @@ def fit(
         ),
     ] = False,
     learner: LearnerOptions = LearnerOptions(),
-    source: CorpusOptions = CorpusOptions(),
+    source: TrainingOptions = TrainingOptions(),
     engine: EngineOptions = EngineOptions(),
     quiet: Quiet = False,
 ) -> TextClassifier:
@@ -157,7 +158,13 @@ def fit(
     choice.check(model)
     start = time.perf_counter()
     if engine.is_spark:
-        _refuse("--engine spark", split=split, knowledge=choice.knowledge)
+        _refuse(
+            "--engine spark",
+            split=split,
+            knowledge=choice.knowledge,
+            group=source.columns.group,
+            columns=source.columns.others or None,
+        )
         from bayesift.cli.spark import fit_on_spark
 
         with usage_errors():
@@ -170,6 +177,8 @@ def fit(
             knowledge=choice.knowledge,
             budget=choice.budget,
             effort=choice.effort,
+            group=source.columns.group,
+            columns=source.columns.others or None,
         )
         classifier = _fit_chunks(
             corpus, model, learner, source, choice.parameters, split, quiet=quiet
@@ -185,7 +194,11 @@ def fit(
             if has_parameter(model, "progress"):
                 parameters["progress"] = steps.then("learning")
             classifier = learner.classifier(
-                model, steps.first("learning"), knowledge=knowledge, parameters=parameters
+                model,
+                steps.first("learning"),
+                knowledge=knowledge,
+                parameters=parameters,
+                columns=source.columns.others,
             )
             classifier.fit_corpus(part, multilabel=source.multilabel or None)
     bundle = bundle_vectors or learner.has_vectors
