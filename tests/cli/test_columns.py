@@ -7,7 +7,6 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import fit
 
 from bayesift import TextClassifier
 
@@ -67,10 +66,12 @@ CHOICES = {
 
 @pytest.mark.parametrize("options", CHOICES.values(), ids=CHOICES)
 @pytest.mark.parametrize("more", [[], ["--columns", "Preis"]], ids=["texts", "columns"])
-def test_commands_take_the_columns_of_the_model(run, mails, tmp_path, options, more):
+def test_commands_take_the_columns_of_the_model(fit, run, mails, tmp_path, options, more):
     model = tmp_path / "model.zip"
     fit(mails, "-o", model, "--model", "logistic-gaussian", *options, *more)
-    table = [o for k, o in enumerate(options) if named(options, k) in ("--text", "--title", "--id")]
+    table = [
+        o for k, o in enumerate(options) if named(options, k) in ("--text", "--title", "--id")
+    ]
     for command, given in [
         (["classify", model, mails], table),
         (["evaluate", model, mails, "--json"], options),
@@ -88,9 +89,10 @@ def named(options, position):
     return options[position - position % 2]
 
 
-def test_a_missing_column_is_named(run, mails, write, tmp_path):
+def test_a_missing_column_is_named(fit, run, mails, write, tmp_path):
     model = tmp_path / "model.zip"
-    fit(mails, "-o", model, *TITLE, *TEXT, *ONE_LABEL, "--columns", "Preis,Autor")
+    chosen = [*TITLE, *TEXT, *ONE_LABEL, "--columns", "Preis,Autor"]
+    fit(mails, "-o", model, "--model", "logistic-gaussian", *chosen)
     rows = [dict(zip(NAMES, row, strict=True)) for row in rows_of_mail()]
 
     def without(*missing):
@@ -119,7 +121,7 @@ def test_a_missing_column_is_named(run, mails, write, tmp_path):
 
 
 def test_a_model_without_columns_beside_the_text_classifies_plain_lines(
-    run, mails, write, tmp_path
+    fit, run, mails, write, tmp_path
 ):
     model = tmp_path / "model.zip"
     fit(mails, "-o", model, *TITLE, *TEXT, *ONE_LABEL)
@@ -129,13 +131,14 @@ def test_a_model_without_columns_beside_the_text_classifies_plain_lines(
         "wheat and corn",
         "crude oil",
     ]
-    fit(mails, "-o", model, *TEXT, *ONE_LABEL, "--columns", "Preis")
+    chosen = [*TEXT, *ONE_LABEL, "--columns", "Preis"]
+    fit(mails, "-o", model, "--model", "logistic-gaussian", *chosen)
     code, _, err = run("classify", model, write("lines.txt", "wheat and corn\n"))
     assert code == 1
     assert "no column 'Preis'" in err
 
 
-def test_a_title_that_the_model_was_not_fitted_to_is_not_read(run, write, tmp_path):
+def test_a_title_that_the_model_was_not_fitted_to_is_not_read(fit, run, write, tmp_path):
     rows = [("title", "text", "label")]
     rows += [("corn", f"oil {k}", "crude") for k in range(6)]
     rows += [("oil", f"corn {k}", "grain") for k in range(6)]
@@ -145,7 +148,7 @@ def test_a_title_that_the_model_was_not_fitted_to_is_not_read(run, write, tmp_pa
     assert json.loads(out)["accuracy"] == 1
 
 
-def test_tables_without_a_header(run, write, tmp_path):
+def test_tables_without_a_header(fit, run, write, tmp_path):
     lines = [f"grain\twheat and corn {k}\ncrude\toil and wells {k}\n" for k in range(8)]
     fit(write("a.tsv", "".join(lines)), "-o", tmp_path / "model.zip")
     assert TextClassifier.load(tmp_path / "model.zip").layout_.header is False
@@ -158,7 +161,7 @@ def test_tables_without_a_header(run, write, tmp_path):
     assert answers == [["grain"], ["crude"]]
 
 
-def test_files_of_models_keep_the_layout(mails, tmp_path):
+def test_files_of_models_keep_the_layout(fit, mails, tmp_path):
     fit(mails, "-o", tmp_path / "m", *TITLE, *TEXT, *LABEL, "--group", "Autor", *IDS)
     layout = TextClassifier.load(tmp_path / "m").layout_
     assert layout.separator == "|"
@@ -182,7 +185,7 @@ def read_answers(path):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".xlsx", ".jsonl", ".parquet"])
-def test_answers_stand_beside_the_columns_of_the_input(run, mails, tmp_path, suffix):
+def test_answers_stand_beside_the_columns_of_the_input(fit, run, mails, tmp_path, suffix):
     model = tmp_path / "model.zip"
     fit(mails, "-o", model, *TITLE, *TEXT, *ONE_LABEL, *IDS)
     code, _, err = run("classify", model, mails, "-o", tmp_path / f"answers{suffix}")
@@ -199,7 +202,7 @@ def test_answers_stand_beside_the_columns_of_the_input(run, mails, tmp_path, suf
     assert out == first
 
 
-def test_an_output_without_a_suffix_has_the_format_that_came_in(run, mails, tmp_path):
+def test_an_output_without_a_suffix_has_the_format_that_came_in(fit, run, mails, tmp_path):
     model = tmp_path / "model.zip"
     fit(mails, "-o", model, *TEXT, *ONE_LABEL)
     code, _, err = run("classify", model, mails, "-o", tmp_path / "answers")
@@ -207,7 +210,7 @@ def test_an_output_without_a_suffix_has_the_format_that_came_in(run, mails, tmp_
     assert (tmp_path / "answers.csv").read_text().startswith('"id";"Nr";"Betreff"')
 
 
-def test_names_of_answers_that_the_input_has(run, write, tmp_path):
+def test_names_of_answers_that_the_input_has(fit, run, write, tmp_path):
     rows = [f"corn {k},grain\noil {k},crude\n" for k in range(6)]
     path = write("a.csv", "text,categories\n" + "".join(rows))
     fit(path, "-o", tmp_path / "m.zip")
@@ -218,13 +221,13 @@ def test_names_of_answers_that_the_input_has(run, write, tmp_path):
     assert (first["categories"], first["categories_predicted"]) == ("grain", ["grain"])
 
 
-def test_only_answers(run, mails, tmp_path):
+def test_only_answers(fit, run, mails, tmp_path):
     fit(mails, "-o", tmp_path / "m.zip", *TEXT, *ONE_LABEL, *IDS)
     _, out, _ = run("classify", tmp_path / "m.zip", mails, "--only-answers")
     assert list(json.loads(out.splitlines()[0])) == ["id", "categories", "scores"]
 
 
-def test_columns_of_parquet_and_json_keep_their_types(run, write, tmp_path):
+def test_columns_of_parquet_and_json_keep_their_types(fit, run, write, tmp_path):
     texts = [f"corn {k}" for k in range(6)] + [f"oil {k}" for k in range(6)]
     table = pa.table(
         {
@@ -255,7 +258,7 @@ def test_columns_of_parquet_and_json_keep_their_types(run, write, tmp_path):
     assert json.loads(again.splitlines()[-1])["tags"] == ["a", "b"]
 
 
-def test_formulas_stay_text_in_spreadsheets(run, write, tmp_path):
+def test_formulas_stay_text_in_spreadsheets(fit, run, write, tmp_path):
     rows = [f"corn {k},grain\noil {k},crude\n" for k in range(6)]
     fit(write("a.csv", "text,label\n" + "".join(rows)), "-o", tmp_path / "m.zip")
     new = write("b.csv", 'text,code\n"=1+1 corn",007\noil,12\n')
@@ -270,8 +273,8 @@ def test_formulas_stay_text_in_spreadsheets(run, write, tmp_path):
     assert rows[1][2].value == 12
 
 
-def test_groups_and_times(run, mails, tmp_path):
-    out, err = fit(mails, "-o", tmp_path / "m.zip", *TEXT, *ONE_LABEL, "--group", "Autor")
+def test_groups_and_times(fit, run, mails, tmp_path):
+    _, err = fit(mails, "-o", tmp_path / "m.zip", *TEXT, *ONE_LABEL, "--group", "Autor")
     assert "date: 'Eingang'" in err
     assert "--time" in err
     quality = TextClassifier.load(tmp_path / "m.zip").expected_quality_

@@ -416,6 +416,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             times = None if times is None else times[labels.rows]
         self._fit(texts, labels, None, groups, times)
         self.layout_ = corpus.layout
+        if corpus.layout is not None and self.features_.table is None:
+            # The model does without the columns beside the text, and so may the next table.
+            columns = replace(corpus.layout.columns, others=())
+            self.layout_ = replace(corpus.layout, columns=columns)
         self.corpus_ = {
             "name": corpus.name,
             "documents": len(labels.rows),
