@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from random import Random
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -273,21 +274,37 @@ def test_formulas_stay_text_in_spreadsheets(fit, run, write, tmp_path):
     assert rows[1][2].value == 12
 
 
-def test_groups_and_times(fit, run, mails, tmp_path):
-    _, err = fit(mails, "-o", tmp_path / "m.zip", *TEXT, *ONE_LABEL, "--group", "Autor")
-    assert "date: 'Eingang'" in err
-    assert "--time" in err
-    quality = TextClassifier.load(tmp_path / "m.zip").expected_quality_
-    assert quality.later is not None
-    _, err = fit(mails, "-o", tmp_path / "m.zip", *TEXT, *ONE_LABEL, "--time", "none")
+@pytest.fixture(scope="module")
+def years(tmp_path_factory):
+    """Texts of ten years, whose words change their meaning in the last two."""
+    random = Random(0)
+    rows = []
+    for number in range(300):
+        words = random.sample(GRAIN if number % 2 else CRUDE, 4)
+        words += [f"filler{random.randrange(1000)}" for _ in range(4)]
+        is_grain = (number % 2 == 1) != (number >= 240)
+        label = "grain" if is_grain else "crude"
+        rows.append([" ".join(words), label, f"author {number // 3}", 2014 + number // 30])
+    path = tmp_path_factory.mktemp("years") / "years.csv"
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([["text", "label", "author", "year"], *rows])
+    return path
+
+
+def test_the_future_is_held_out_where_dates_are_found(fit, run, years, tmp_path):
+    out, err = fit(years, "-o", tmp_path / "m.zip", "--group", "author")
+    assert "date: 'year' (guessed; --time)" in err
+    assert "on later texts: accuracy 0" in out
+    assert TextClassifier.load(tmp_path / "m.zip").expected_quality_.later.value < 0.2
+    out, err = fit(years, "-o", tmp_path / "m.zip", "--time", "none")
     assert "date:" not in err
-    assert TextClassifier.load(tmp_path / "m.zip").expected_quality_.later is None
-    code, _, err = run("fit", mails, "-o", tmp_path / "n.zip", *TEXT, "--time", "Autor")
+    assert "later" not in out
+    code, _, err = run("fit", years, "-o", tmp_path / "n.zip", "--time", "author")
     assert code == 1
-    assert "the column 'Autor' holds no dates: 'author 0' is neither ISO 8601" in err
-    code, _, err = run("fit", mails, "-o", tmp_path / "n.zip", *TEXT, "--group", "Firma")
+    assert "the column 'author' holds no dates: 'author 0' is neither ISO 8601" in err
+    code, _, err = run("fit", years, "-o", tmp_path / "n.zip", "--group", "firm")
     assert code == 1
-    assert "no column 'Firma'" in err
+    assert "no column 'firm'" in err
 
 
 def test_the_label_is_not_the_text(run, mails, tmp_path):
