@@ -312,3 +312,47 @@ def test_the_label_is_not_the_text(run, mails, tmp_path):
     code, _, err = run("fit", mails, "-o", tmp_path / "m.zip", *given)
     assert code == 1
     assert "the column 'Inhalt' cannot be both the label and what it is told by" in err
+
+
+@pytest.fixture
+def two_texts(write):
+    """Write a table whose second column of text tells the category, or tells nothing."""
+
+    def written(*, tells):
+        random = Random(0)
+        fillers = [f"filler{number}" for number in range(200)]
+        lines = ["body;remark;label"]
+        for number in range(120):
+            words = GRAIN if number % 2 else CRUDE
+            body = random.sample(fillers, 12) + random.sample(words, 0 if tells else 3)
+            remark = random.sample(fillers, 4) + random.sample(words, 2 if tells else 0)
+            label = "grain" if number % 2 else "crude"
+            lines.append(f"{' '.join(body)};{' '.join(remark)};{label}")
+        return write("two.csv", "\n".join(lines))
+
+    return written
+
+
+def test_both_columns_of_text_are_used_where_that_lowers_the_loss(
+    fit, run, two_texts, tmp_path
+):
+    path = two_texts(tells=True)
+    _, out, _ = run("check", path)
+    assert "another text column: 'remark' (--title adds it)" in " ".join(out.split())
+    _, err = fit(path, "-o", tmp_path / "m.zip")
+    assert "title: 'remark', which lowers the held-out log loss from 0." in err
+    assert TextClassifier.load(tmp_path / "m.zip").layout_.columns.title == "remark"
+    _, out, _ = run("evaluate", tmp_path / "m.zip", path, "--json")
+    assert json.loads(out)["accuracy"] == 1
+    # A choice is a choice.
+    _, err = fit(path, "-o", tmp_path / "m.zip", "--text", "body")
+    assert "another text column: 'remark' (--title adds it)" in err
+    assert TextClassifier.load(tmp_path / "m.zip").layout_.columns.title is None
+    _, err = fit(path, "-o", tmp_path / "m.zip", "--title", "none")
+    assert TextClassifier.load(tmp_path / "m.zip").layout_.columns.title is None
+
+
+def test_a_column_of_text_that_does_not_help_is_not_used(fit, two_texts, tmp_path):
+    _, err = fit(two_texts(tells=False), "-o", tmp_path / "m.zip")
+    assert "another text column: 'remark', not used: the held-out log loss is" in err
+    assert TextClassifier.load(tmp_path / "m.zip").layout_.columns.title is None
