@@ -300,15 +300,17 @@ class CorpusOptions(TableOptions):
             **asdict(self.format),
         }
 
-    def chunks(self, name: str, *, quiet: bool = False) -> Iterator[Corpus]:
+    def chunks(
+        self, name: str, *, quiet: bool = False, layout: TableLayout | None = None
+    ) -> Iterator[Corpus]:
         """Load a table in chunks, "-" for stdin.
 
-        Skipped records and guesses are printed to stderr.
+        Skipped records and guesses are printed to stderr. `layout` as in `read`.
         """
         from bayesift.tables import load_chunks
 
         source = sys.stdin.buffer if name == "-" else Path(name)
-        for chunk in load_chunks(source, **self._reading):
+        for chunk in load_chunks(source, layout=layout, **self._reading):
             print_problems(chunk.problems)
             if not quiet:
                 print_guesses(name, chunk.notes)

@@ -596,6 +596,7 @@ def load_chunks(
     sheet: str | None = None,
     max_characters: int = MAX_CHARACTERS,
     skip_bad: bool = False,
+    layout: TableLayout | None = None,
 ) -> Iterator[Corpus]:
     r"""Load a table in chunks of a few megabytes, for files and streams larger than memory.
 
@@ -615,7 +616,9 @@ def load_chunks(
         log,
         TableFormat(encoding, delimiter, header, sheet),
         max_characters=max_characters,
+        layout=layout,
     )
+    separator = reader.separator_of(separator)
     n_documents = 0
     wanted = replace(columns or Columns(), date="", group="")
     for lines, part in read_tables(reader, wanted, separator):
