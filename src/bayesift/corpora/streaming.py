@@ -146,7 +146,7 @@ class TextReader:
 def _with_ids(
     held: Mapping[str, pa.Array], ids: pa.Array, columns: Columns
 ) -> dict[str, pa.Array]:
-    """Put the ids before the columns of the source, or in the place of its column of ids."""
+    """Put the ids before the columns of the source, or instead of its own column of ids."""
     import pyarrow as pa
 
     if not held or (columns.id is None and "id" not in held):

@@ -562,7 +562,7 @@ def read_corpus(reader: TableReader, wanted: Columns, separator: str | None = No
 def _with_dates(
     table: DocumentTable, reader: TableReader, *, is_asked_for: bool
 ) -> DocumentTable:
-    """Read the dates of all documents; a cell that is no date is a missing time, and counted."""
+    """Read the dates of all documents; other cells are missing times, and counted."""
     import pyarrow as pa
 
     assert table.dates is not None
