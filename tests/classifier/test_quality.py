@@ -75,7 +75,9 @@ def test_rows_with_the_same_text_and_other_columns_are_no_copies():
     for price in range(1, 21):
         rows.append({"text": "a short note", "price": float(price)})
     labels = ["cheap"] * 10 + ["dear"] * 10
-    repeats = TextClassifier(columns=["price"]).fit(rows + rows[:3], labels + labels[:3]).repeats_
+    repeats = (
+        TextClassifier(columns=["price"]).fit(rows + rows[:3], labels + labels[:3]).repeats_
+    )
     assert repeats == Repeats(23, 6, 0)
 
 
