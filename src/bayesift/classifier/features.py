@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 
 from bayesift.arrays import IntArray, SparseRows
@@ -19,6 +20,10 @@ from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
 
 if TYPE_CHECKING:
     from bayesift.features import SelectTerms
+
+
+# Transformers give arrays here, also where scikit-learn is set to DataFrames.
+_AS_ARRAYS = config_context(transform_output="default")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +47,7 @@ class TextFeatures:
     table: TableColumns | None = None
     tries_pairs: bool = False
 
+    @_AS_ARRAYS
     def fit_transform(self, texts: Texts, y: Any) -> Design:
         """Fit the transformers to labelled texts; returns the columns of the texts."""
         words = texts.values
@@ -66,6 +72,7 @@ class TextFeatures:
             design = design.beside("columns", "columns", self.table.rows(texts.table))
         return design
 
+    @_AS_ARRAYS
     def transform(self, texts: Texts) -> SparseRows:
         """Return the columns of texts."""
         if texts.are_vectors != (self.vectorizer is None):

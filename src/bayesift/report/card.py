@@ -243,7 +243,7 @@ def _category_rows(classifier: TextClassifier) -> list[tuple[str, ...]]:
         return []
     found = list(zip(classifier.categories_, quality.of_categories(), strict=True))
     found.sort(key=lambda row: -row[1].documents)
-    rows = [("category", "held out", "precision", "recall")]
+    rows: list[tuple[str, ...]] = [("category", "held out", "precision", "recall")]
     for name, of in found[:_LARGEST_CATEGORIES]:
         rows.append((name, f"{of.documents:,}", _interval(of.precision), _interval(of.recall)))
     return rows
@@ -259,7 +259,7 @@ def _reliability(classifier: TextClassifier) -> ReliabilityCurve | None:
 
 
 def _calibration_rows(curve: ReliabilityCurve) -> list[tuple[str, ...]]:
-    rows = [("predicted", "came true", "95% interval", "forecasts")]
+    rows: list[tuple[str, ...]] = [("predicted", "came true", "95% interval", "forecasts")]
     columns = (curve.mean_probability, curve.share_positive, curve.lower, curve.upper)
     for predicted, share, low, high, count in zip(*columns, curve.count, strict=True):
         interval = f"{low:.1%} to {high:.1%}"
