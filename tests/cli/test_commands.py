@@ -350,7 +350,7 @@ def test_quiet_prints_nothing(run, corpus, tmp_path):
         (
             ["compare", "{corpus}", "--label", "desk", "--test-folds", "100"],
             2,
-            "at most n_samples = 12",
+            "12 texts that do not repeat others are too few for",
         ),
         (["fitt", "{corpus}"], 2, "Did you mean 'fit'"),
         (["fit"], 2, "Missing argument 'CORPUS'; see bayesift fit --help"),
@@ -462,3 +462,13 @@ def test_compare_holds_repeated_texts_out_together():
     train, test = _train_and_test(corpus, 4, 0, multilabel=False)
     assert len(train) == 36
     assert not set(train.texts) & set(test.texts)
+
+
+def test_compare_refuses_texts_that_are_all_the_same(run, write):
+    path = write("same.csv", "text,label\n" + "corn prices,grain\noil prices,crude\n" * 10)
+    code, _, err = run("compare", path, "--models", "naive-bayes")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "2 texts that do not repeat others are too few for 4 folds" in err
+    code, _, err = run("compare", path, "--models", "naive-bayes", "--test-folds", 2)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "no text can be held out" in err

@@ -20,7 +20,7 @@ tells how often the intervals hold on a corpus that the constants were chosen wi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -172,6 +172,15 @@ class ExpectedQuality:
             what = "on the latest documents, by a model of the earlier ones"
             lines.append(f"{what}: {self.later} ({self.later.n_documents:,} documents)")
         return lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbers as a dictionary that JSON can hold."""
+        names = ("measure", "value", "low", "high", "log_loss", "n_documents")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "repeats": None if self.repeats is None else asdict(self.repeats),
+            "later": None if self.later is None else asdict(self.later),
+        }
 
     @property
     def differs_later(self) -> bool:

@@ -20,6 +20,7 @@ from bayesift.cli.options import AsJson, ModelPath, TableOptions
 if TYPE_CHECKING:
     from bayesift.classifier import (
         CategoryExplanation,
+        ExpectedQuality,
         Explanation,
         TermContribution,
         TextClassifier,
@@ -76,7 +77,7 @@ def explain(
         given = sys.stdin.read() if document == "-" else document
         if not given.strip():
             raise typer.BadParameter("the text is empty", param_hint="TEXT")
-    explanation = classifier.explain(given, categories=category, top=top)
+    explanation: Explanation = classifier.explain(given, categories=category, top=top)
     if as_json:
         print(json.dumps(explanation.as_dict(), indent=2, ensure_ascii=False))
     else:
@@ -221,11 +222,12 @@ def inspect(
     from bayesift.classifier import TextClassifier
 
     with busy(f"loading {model}"):
-        facts = _facts(TextClassifier.load(model), model, top)
+        classifier = TextClassifier.load(model)
+        facts = _facts(classifier, model, top)
     if as_json:
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
-        _print_facts(stdout(), facts)
+        _print_facts(stdout(), facts, classifier.expected_quality_)
     return facts
 
 
@@ -235,6 +237,7 @@ def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
     from bayesift.thresholds import THRESHOLD_RULES
 
     header = load_model(path).header
+    quality = classifier.expected_quality_
     files = [path] if path.is_file() else [file for file in path.iterdir() if file.is_file()]
     try:
         words = [category.words for category in classifier.top_terms(top)]
@@ -254,6 +257,7 @@ def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
             if rule is type(classifier.estimator_.rule_)
         ),
         "knowledge": header.get("knowledge"),
+        "expected_quality": None if quality is None else quality.as_dict(),
         "categories": [
             {
                 "category": category,
@@ -296,7 +300,9 @@ def _thresholds(classifier: TextClassifier) -> list[float | str | None]:
     ]
 
 
-def _print_facts(console: Console, facts: dict[str, Any]) -> None:
+def _print_facts(
+    console: Console, facts: dict[str, Any], quality: ExpectedQuality | None
+) -> None:
     corpus = facts["corpus"]
     if corpus:
         learned = f" learned from {corpus['documents']:,} documents of {escape(corpus['name'])}"
@@ -310,6 +316,8 @@ def _print_facts(console: Console, facts: dict[str, Any]) -> None:
     )
     if facts["knowledge"]:
         console.print(f"knowledge of {_knowledge(facts['knowledge'])}")
+    for line in [] if quality is None else quality.describe():
+        console.print(escape(line))
     console.print()
     rows = table("category", "threshold", "top words", numbers=False)
     for row in facts["categories"]:
