@@ -60,9 +60,9 @@ class Texts:
         """Return the texts of these rows."""
         if self.are_vectors:
             return replace(self, values=self.values[rows])
-        if isinstance(self.values, pa.Array | pa.ChunkedArray):
-            return replace(self, values=self.values.take(pa.array(rows)))
         table = tuple((name, [values[row] for row in rows]) for name, values in self.table)
+        if isinstance(self.values, pa.Array | pa.ChunkedArray):
+            return replace(self, values=self.values.take(pa.array(rows)), table=table)
         return replace(self, values=[self.values[row] for row in rows], table=table)
 
     def whole(self) -> Texts:
@@ -158,7 +158,7 @@ def read_texts(
         raise DataError(f"texts must be a list of texts, a column or a table, not {kind}")
     if isinstance(given, Corpus):
         if given.vectors is None:
-            return Texts(given.text_column)
+            return Texts(given.text_column, table=tuple(given.others.items()))
         return Texts(given.vectors, are_vectors=True)
     if hasattr(given, "to_arrow"):  # polars
         given = given.to_arrow()
