@@ -80,7 +80,7 @@ def _lacks_batches(classifier: TextClassifier) -> str | None:
     if learns_in_batches(model):
         return None
     able = ", ".join(learners_that_grow())
-    return f"a {type(model).__name__} has no partial_fit; models that have: {able}"
+    return f"{type(model).__name__} has no partial_fit; models that have: {able}"
 
 
 class TextClassifier(ClassifierMixin, BaseEstimator):

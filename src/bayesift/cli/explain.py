@@ -70,7 +70,7 @@ def explain(
 
     with busy(f"loading {model}"):
         classifier = TextClassifier.load(model)
-    given: Any
+    given: str | dict[str, str | None]
     if row is not None:
         given = _document(classifier, document, row, source)
     else:
