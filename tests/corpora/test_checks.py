@@ -177,7 +177,7 @@ MESSY = {
         "a.csv",
         table(changed(CLEAN, (4, 8), text=lambda t: "")),
         "empty-rows",
-        "--skip-bad",
+        "nothing",
     ),
     "ragged rows": ("a.csv", table(CLEAN) + "a,b,c\n", "bad-rows", "--skip-bad"),
     "lone quotes": (

@@ -104,10 +104,12 @@ def classify(
         log,
         batch=1 if stream else None,
     )
-    done, unsure = _answer(
+    done, unsure, blank = _answer(
         classifier, reader, output, top, abstain, 1 if stream else jobs, quiet=quiet
     )
     print_problems(log.problems)
+    if blank and not quiet:
+        print_note(f"documents without text: {blank:,}; they have no category")
     if not quiet:
         print_guesses(documents, reader.notes)
     if output is not None and not quiet:
@@ -125,18 +127,21 @@ def _answer(
     jobs: int,
     *,
     quiet: bool,
-) -> tuple[int, int]:
+) -> tuple[int, int, int]:
     """Write the predictions of all batches.
 
-    Returns the number of documents, and of those it is unsure about.
+    Returns the number of documents, of those it is unsure about, and of those without text.
     """
     from bayesift.classifier import Predictions
     from bayesift.threads import in_order_by
 
     def predict(batch: TextBatch) -> tuple[TextBatch, Predictions]:
-        return batch, Predictions.of(classifier, batch.texts, top=top, abstain=abstain)
+        predictions = Predictions.of(classifier, batch.texts, top=top, abstain=abstain)
+        # The scores of a text without words are those before any word; they tell nothing of it.
+        predictions.decisions[batch.are_blank] = False
+        return batch, predictions
 
-    done = unsure = 0
+    done = unsure = blank = 0
     shown = output is None and sys.stdout.isatty()  # the answers themselves are the progress
     with (
         open_output(output, unsure=abstain is not None) as writer,
@@ -145,9 +150,10 @@ def _answer(
         for batch, predictions in in_order_by(jobs, predict, batches):
             writer.write(batch.ids, predictions)
             unsure += sum(reason is not None for reason in predictions.unsure or ())
+            blank += int(batch.are_blank.sum())
             done += len(batch.ids)
             progress(done)
-    return done, unsure
+    return done, unsure, blank
 
 
 def _opened_source(documents: str) -> Path | BinaryIO:

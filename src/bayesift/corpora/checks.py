@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesift.records import Corpus, Document
+from bayesift.records import Corpus, Document, ReadingProblem
 from bayesift.records.document import RECORDS
+from bayesift.tables.loading import EMPTY_DOCUMENT
 
 _READ_CHARACTERS = 1000  # of each text are looked at
 
@@ -200,20 +201,16 @@ def _finding(
 
 
 def _check_reading(corpus: Corpus) -> Iterator[Finding]:
-    empty = [
-        problem for problem in corpus.problems if problem.message.startswith("empty document")
-    ]
-    bad = [problem for problem in corpus.problems if problem not in empty]
-    for name, problems, what in (
-        ("empty-rows", empty, "without text"),
-        ("bad-rows", bad, "cannot be read"),
-    ):
-        if problems:
-            lines = [str(problem.line) for problem in problems if problem.line is not None]
-            where = f" (line {_listed(lines)})" if lines else ""
-            first = f": {problems[0].message}" if problems is bad else ""
-            message = f"{_some(problems, 'row')} {what}{where}{first}"
-            yield _finding(name, "error", message, "--skip-bad leaves them out", lines)
+    empty = [problem for problem in corpus.problems if problem.message == EMPTY_DOCUMENT]
+    bad = [problem for problem in corpus.problems if problem.message != EMPTY_DOCUMENT]
+    if empty:
+        lines = _lines(empty)
+        message = f"{_some(empty, 'row')} without text{_where(lines)}, left out"
+        yield _finding("empty-rows", "warning", message, "nothing, if they are few", lines)
+    if bad:
+        lines = _lines(bad)
+        message = f"{_some(bad, 'row')} cannot be read{_where(lines)}: {bad[0].message}"
+        yield _finding("bad-rows", "error", message, "--skip-bad leaves them out", lines)
     for note in corpus.notes:
         if note.what == RECORDS:
             cure = f"bayesift screen {corpus.name} screens them for a review"
@@ -227,6 +224,14 @@ def _check_reading(corpus: Corpus) -> Iterator[Finding]:
             f"{note.what}: {note.value}{reason}",
             cure,
         )
+
+
+def _lines(problems: Iterable[ReadingProblem]) -> list[str]:
+    return [str(problem.line) for problem in problems if problem.line is not None]
+
+
+def _where(lines: Sequence[str]) -> str:
+    return f" (line {_listed(lines)})" if lines else ""
 
 
 def _check_presence(corpus: Corpus) -> Iterator[Finding]:

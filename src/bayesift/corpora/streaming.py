@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 
+from bayesift.arrays import BoolArray
 from bayesift.records import Note
 from bayesift.references import holds_references, read_references
 from bayesift.tables.arrow import ColumnBlock, read_parts
@@ -28,6 +29,15 @@ class TextBatch(NamedTuple):
     ids: pa.Array
     texts: pa.Array
 
+    @property
+    def are_blank(self) -> BoolArray:
+        """Whether each text is empty or white space."""
+        import pyarrow.compute as pc
+
+        sizes = pc.binary_length(pc.utf8_trim_whitespace(self.texts))
+        blank: BoolArray = sizes.to_numpy(zero_copy_only=False) == 0
+        return blank
+
 
 _Record: TypeAlias = tuple[str, str]  # id and text
 
@@ -37,7 +47,8 @@ class TextReader:
     r"""Reader of texts from a table, a file of references, or lines of a file or stream.
 
     CSV and JSON lines are parsed by Arrow in blocks (see `read_parts`). Columns that are not named
-    are guessed; ids are line numbers by default. `notes` says what was guessed.
+    are guessed; ids are line numbers by default. `notes` says what was guessed. A row of a table
+    without text is a text too, which is blank.
     """
 
     source: Path | BinaryIO
@@ -104,8 +115,6 @@ def _read_record(row: Row, columns: Columns) -> _Record:
     text = read_text(row.values, columns.text, required=True)
     title = read_text(row.values, columns.title)
     text = f"{title}\n{text}" if title else text
-    if not text.strip():
-        raise ValueError("empty document")
     name = row.values.get(columns.id) if columns.id else None
     return str(row.line) if name is None else read_name(name), text
 

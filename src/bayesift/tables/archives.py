@@ -17,6 +17,7 @@ from typing import TypeAlias
 from bayesift.errors import DataError
 from bayesift.records import Corpus, Document, Note
 from bayesift.tables.loading import (
+    EMPTY_DOCUMENT,
     ProblemLog,
     categories_of,
     check_encoding,
@@ -226,7 +227,7 @@ def _read_document(
     if len(parts) < 2:
         raise DataError("lies in no category folder")
     text = decode(content, encoding, file=name.as_posix())
-    damage = describe_damage(text, encoding) or ("empty document" if not text.strip() else None)
+    damage = describe_damage(text, encoding) or (EMPTY_DOCUMENT if not text.strip() else None)
     if damage is not None:
         raise DataError(damage)
     split = SPLITS[name.parts[0].lower()] if has_splits else None

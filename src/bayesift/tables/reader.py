@@ -27,6 +27,7 @@ from bayesift.tables.columns import (
     read_text,
 )
 from bayesift.tables.loading import (
+    EMPTY_DOCUMENT,
     OLE,
     PARQUET,
     ZIPPED,
@@ -605,5 +606,5 @@ def _read_document(row: Row, columns: Columns, separator: str | None) -> Documen
         split=(read_name(values.get(columns.split) or "") or None) if columns.split else None,
     )
     if not document.full_text.strip():
-        raise ValueError("empty document")
+        raise ValueError(EMPTY_DOCUMENT)
     return document
