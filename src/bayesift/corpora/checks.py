@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import asdict, dataclass
+from os.path import commonprefix
 from statistics import median
 from typing import Any, Literal
 
@@ -124,6 +125,8 @@ _MARKUP = re.compile(
 _FOLLOWING = "\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u2013-\u203a\u20ac\u2122"
 _MOJIBAKE = re.compile(f"[\u00c2\u00c3][{_FOLLOWING}]|\u00e2\u20ac|\u00ef\u00bb\u00bf|\ufffd")
 _NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?")
+_MIN_LETTERS_OF_WORD = 4  # shorter names are too often like one another
+_MIN_DOCUMENTS_OF_MEANT = 5  # of the label that was meant
 _MAX_USUAL_CHARACTERS = 200_000  # characters
 _DENSE = frozenset(("Chinese", "Japanese", "Thai"))  # written without spaces
 _STEMMED = re.compile(
@@ -327,14 +330,66 @@ def _check_spelling(corpus: Corpus) -> Iterator[Finding]:
         yield _finding(
             "label-spelling", "warning", message, "write each label in one way", groups[0]
         )
+    typos = _find_typos(_counts(corpus))
+    if typos:
+        shown = "; ".join(
+            f"{name!r}: perhaps {meant!r}"
+            for name, meant in list(typos.items())[:_MAX_EXAMPLES]
+        )
+        message = f"{_some(typos, 'label')} with one document like a common one: {shown}"
+        cure = "correct them, if they are typing errors"
+        yield _finding("label-typos", "warning", message, cure, list(typos))
+
+
+def _find_typos(counts: Mapping[str, int]) -> dict[str, str]:
+    """Find labels with one document that are a typing error away from a common label.
+
+    Names with digits are codes, where one character makes another category.
+    """
+    rare = [name for name, count in counts.items() if count == 1 and _is_word(name)]
+    common = [
+        name
+        for name, count in sorted(counts.items(), key=lambda item: -item[1])
+        if count >= _MIN_DOCUMENTS_OF_MEANT and _is_word(name)
+    ]
+    typos = {}
+    for name in rare:
+        for meant in common:
+            if _is_one_error_away(name.casefold(), meant.casefold()):
+                typos[name] = meant
+                break
+    return typos
+
+
+def _is_word(name: str) -> bool:
+    return len(name) >= _MIN_LETTERS_OF_WORD and not any(map(str.isdigit, name))
+
+
+def _is_one_error_away(name: str, other: str) -> bool:
+    """Whether a character is missing, added, another one, or exchanged with the next."""
+    if abs(len(name) - len(other)) > 1:
+        return False
+    start = len(commonprefix([name, other]))
+    name = name[start:]
+    other = other[start:]
+    end = len(commonprefix([name[::-1], other[::-1]]))
+    name = name[: len(name) - end]
+    other = other[: len(other) - end]
+    is_exchange = len(name) == 2 and name == other[::-1]
+    return is_exchange or 0 < max(len(name), len(other)) < 2
 
 
 def _check_sizes(corpus: Corpus) -> Iterator[Finding]:
     counts = _counts(corpus)
     labelled = int(np.count_nonzero(corpus.n_labels))
     if not _are_ids(list(counts), labelled):
+        typos = _find_typos(counts)
         for name, severity, what, low, high in _SIZES:
-            small = [label for label, count in counts.items() if low <= count <= high]
+            small = [
+                label
+                for label, count in counts.items()
+                if low <= count <= high and label not in typos
+            ]
             if small:
                 message = f"{_some(small, 'label')} with {what}: {_quoted(small)}"
                 it = "it" if len(small) == 1 else "them"
@@ -553,7 +608,7 @@ def _sample(corpus: Corpus) -> Sequence[Document]:
     return corpus.documents[:: max(1, len(corpus) // _SAMPLE_DOCUMENTS)]
 
 
-def _some(things: Sequence[object], name: str) -> str:
+def _some(things: Sized, name: str) -> str:
     return f"{len(things):,} {name}{'' if len(things) == 1 else 's'}"
 
 
