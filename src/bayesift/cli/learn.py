@@ -261,7 +261,7 @@ def _opened(documents: str, fields: FieldOptions, *, quiet: bool) -> Iterator[It
 def _is_table(path: Path) -> bool:
     from bayesift.tables.loading import PARQUET, bare_suffix
     from bayesift.tables.reader import DELIMITED
-    from bayesift.tables.rows import SPREADSHEETS
+    from bayesift.tables.sheets import SPREADSHEETS
 
     return bare_suffix(path) in (*DELIMITED, *PARQUET, *SPREADSHEETS)
 

@@ -139,7 +139,7 @@ def _token(service: Service, reviewer: str) -> str:
     from bayesift.service.access.operations import add_user, reset_token
 
     known = service.people.has(reviewer)
-    token = service.writer.submit(
+    token: str = service.writer.submit(
         reviewer,
         lambda unit: (
             reset_token(unit.tx, reviewer) if known else add_user(unit.tx, reviewer, "admin")

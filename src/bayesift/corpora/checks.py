@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import asdict, dataclass
-from os.path import commonprefix
+from itertools import takewhile
 from statistics import median
 from typing import Any, Literal
 
@@ -369,14 +369,20 @@ def _is_one_error_away(name: str, other: str) -> bool:
     """Whether a character is missing, added, another one, or exchanged with the next."""
     if abs(len(name) - len(other)) > 1:
         return False
-    start = len(commonprefix([name, other]))
+    start = _count_shared(name, other)
     name = name[start:]
     other = other[start:]
-    end = len(commonprefix([name[::-1], other[::-1]]))
+    end = _count_shared(name[::-1], other[::-1])
     name = name[: len(name) - end]
     other = other[: len(other) - end]
     is_exchange = len(name) == 2 and name == other[::-1]
     return is_exchange or 0 < max(len(name), len(other)) < 2
+
+
+def _count_shared(name: str, other: str) -> int:
+    """Count the first characters that are the same."""
+    pairs = zip(name, other, strict=False)
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
 
 def _check_sizes(corpus: Corpus) -> Iterator[Finding]:

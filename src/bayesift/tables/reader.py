@@ -45,7 +45,6 @@ from bayesift.tables.rows import (
     DELIMITERS,
     FASTTEXT,
     MAX_CHARACTERS,
-    SPREADSHEETS,
     Dialect,
     RecordReader,
     Row,
@@ -59,8 +58,8 @@ from bayesift.tables.rows import (
     read_json_lines,
     read_parquet,
     read_separator_line,
-    read_sheet,
 )
+from bayesift.tables.sheets import SPREADSHEETS, read_sheet
 from bayesift.threads import computed_once
 
 DELIMITED = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
@@ -158,6 +157,7 @@ class TableReader:
             source = Source.of(source, self.format.encoding, live=live)
         self._source = source
         self._repeated: set[str] = set()
+        self._wanted: Columns | None = None  # tells the sheet of a spreadsheet
         encoding = self.format.encoding or source.encoding
         self._head = source.head.decode(check_encoding(encoding), "replace")
         if self.format.encoding is None and encoding != "utf-8":
@@ -328,7 +328,9 @@ class TableReader:
 
     def _read_spreadsheet(self) -> Iterator[Row]:
         with self.open() as stream:
-            records, notes = read_sheet(stream, self.format.sheet, file=self.path)
+            records, notes = read_sheet(
+                stream, self.format.sheet, file=self.path, wanted=self._wanted
+            )
         header, above, more = guess_header(
             [record for _, record in records[:_SAMPLE_LINES]], self.format.header
         )
@@ -388,6 +390,7 @@ class TableReader:
 
     def resolve(self, wanted: Columns, *, labels: bool = True) -> tuple[Columns, Iterator[Row]]:
         """Find the columns, by name or by the first rows, and return them with all rows."""
+        self._wanted = wanted
         return self.resolve_rows(iter(self), wanted, labels=labels)
 
     def resolve_rows(

@@ -1,4 +1,4 @@
-"""Read the rows of delimited text, JSON, fastText lines, Parquet and spreadsheets.
+"""Read the rows of delimited text, JSON, fastText lines and Parquet.
 
 The delimiter, the quotes and the header line of delimited text are guessed from a sample.
 A quote that is not closed, or that stands inside of a quoted field, would swallow the lines after
@@ -9,17 +9,15 @@ otherwise it alone is reported.
 from __future__ import annotations
 
 import csv
-import datetime
 import json
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from bayesift.errors import DataError, RequestError
+from bayesift.errors import DataError
 from bayesift.records import Note
 from bayesift.tables.columns import KNOWN_NAMES, LONGEST_LABEL
 from bayesift.tables.loading import ProblemLog, describe_damage
@@ -365,79 +363,6 @@ def _unquoted(cell: str) -> str:
     if len(cell) > 1 and cell[0] == cell[-1] == '"':
         return cell[1:-1]
     return cell
-
-
-SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-
-
-def read_sheet(
-    source: Path | BinaryIO, sheet: str | None = None, *, file: Path
-) -> tuple[list[tuple[int, list[str]]], list[Note]]:
-    """Read the rows of a sheet that are not blank, each with its number, and note the sheet taken.
-
-    Parameters
-    ----------
-    source : the file
-    sheet : its name, or its number from 1; by default the first that holds anything
-    file : the name of the file in errors
-    """
-    from python_calamine import CalamineError, CalamineWorkbook
-
-    try:
-        content = source.read_bytes() if isinstance(source, Path) else source.read()
-        book = CalamineWorkbook.from_filelike(BytesIO(content))
-        names = book.sheet_names
-        if sheet is None:
-            chosen = next(_filled(book, names), names[0] if names else "")
-        else:
-            chosen = _named(sheet, names, file)
-        cells = book.get_sheet_by_name(chosen).to_python(skip_empty_area=False)
-    except CalamineError as error:
-        raise DataError(f"cannot be read as a spreadsheet ({error})", file=file) from error
-    except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror or error})", file=file) from error
-    rows = [(number, [_as_text(cell) for cell in row]) for number, row in enumerate(cells, 1)]
-    others = [name for name in names if name != chosen]
-    if others:
-        notes = [
-            Note(
-                "sheet",
-                repr(chosen),
-                f"the others: {', '.join(map(repr, others[:4]))}",
-                "--sheet",
-            )
-        ]
-    else:
-        notes = []
-    return [(number, row) for number, row in rows if any(row)], notes if sheet is None else []
-
-
-def _filled(book: Any, names: list[str]) -> Iterator[str]:
-    return (name for name in names if book.get_sheet_by_name(name).height > 0)
-
-
-def _named(sheet: str, names: list[str], file: Path) -> str:
-    if sheet in names:
-        return sheet
-    if sheet.isdecimal() and 1 <= int(sheet) <= len(names):
-        return names[int(sheet) - 1]
-    raise RequestError(
-        f"no sheet {sheet!r}; there are: {', '.join(map(repr, names))}", file=file
-    )
-
-
-def _as_text(cell: Any) -> str:
-    if isinstance(cell, str):
-        return cell
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    if isinstance(cell, datetime.datetime) and cell.time() == datetime.time():
-        return cell.date().isoformat()
-    if isinstance(cell, datetime.date | datetime.time):
-        return cell.isoformat()
-    return str(cell)
 
 
 MAX_CHARACTERS = 5_000_000
