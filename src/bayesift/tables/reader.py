@@ -360,7 +360,7 @@ class TableReader:
     ) -> Iterator[Row]:
         """Read rows of records, the first of which names the columns if there is a header."""
         start, first = next(records, (0, []))
-        if not first:
+        if not any(map(str.strip, first)):
             raise DataError("is empty: there is not even a header line", file=self.path)
         if header:
             self.header_line = start

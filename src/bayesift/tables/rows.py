@@ -25,6 +25,7 @@ from bayesift.tables.loading import ProblemLog, describe_damage
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 
 _MAX_HEADER_RECORD = 20  # records; lines of a title or a search may stand above the header
+_LONGEST_NAME = 30  # characters of the name of a column
 _MIN_CONSISTENT_SHARE = 0.8
 _ROWS_PER_RECURRENCE = 20  # a cell in every twentieth row is not the name of its column
 
@@ -213,14 +214,29 @@ def _count_above(records: Sequence[Sequence[str]]) -> int:
     for number, record in enumerate(records[:_MAX_HEADER_RECORD]):
         n_filled = len(list(filter(str.strip, record)))
         if len(record) == width and n_filled > 0.8 * width:
-            is_header = width > 3 or _has_usual_name(record)
-            first = records[0]
-            n_blank = len(first) - len(list(filter(str.strip, first)))
-            is_title = n_blank > len(first) // 2 or (len(first) == 1 and width > 1)
-            if number and is_header and is_title:
+            is_header = (
+                width > 3 or _has_usual_name(record) or _names_columns(record, records[number:])
+            )
+            if number and is_header and _is_title(records[0], width):
                 return number
             return 0
     return 0
+
+
+def _is_title(record: Sequence[str], width: int) -> bool:
+    """Whether a record is not the header of a table: most of its cells are blank."""
+    n_filled = len(list(filter(str.strip, record)))
+    is_lone = n_filled == 1 and width > 1 and not _has_usual_name(record)
+    return is_lone or len(record) - n_filled > len(record) // 2
+
+
+def _names_columns(record: Sequence[str], records: Sequence[Sequence[str]]) -> bool:
+    """Whether a record looks like names: short cells, none of which is in its column twice."""
+    for position, cell in enumerate(record):
+        cells = [row[position] for row in records if len(row) > position]
+        if len(cell) > _LONGEST_NAME or cell[:1].isdecimal() or cells.count(cell) > 1:
+            return False
+    return len(record) > 1 and len(records) > 2
 
 
 def _usual_width(records: Sequence[Sequence[str]]) -> int:
@@ -472,6 +488,8 @@ def find_objects(document: Any) -> list[Any] | None:
     --------
     >>> find_objects({"n": 1, "data": [{"text": "corn"}]})
     [{'text': 'corn'}]
+    >>> find_objects({"page": 1, "response": {"data": [{"text": "corn"}]}})
+    [{'text': 'corn'}]
     >>> find_objects({"text": ["corn", "oil"], "label": {"0": "grain", "1": "crude"}})
     [{'text': 'corn', 'label': 'grain'}, {'text': 'oil', 'label': 'crude'}]
     """
@@ -481,6 +499,9 @@ def find_objects(document: Any) -> list[Any] | None:
         return None
     if not isinstance(document, dict):
         return None
+    inner = [value for value in document.values() if isinstance(value, dict)]
+    if len(inner) == 1 and KNOWN_NAMES.isdisjoint(document) and find_objects(inner[0]):
+        return find_objects(inner[0])
     arrays = [
         value
         for value in document.values()

@@ -16,7 +16,7 @@ from bayesift.tables.rows import guess_header, name_columns
 SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 _MIN_WORDS = 2  # of a cell that is text, and not a name or a number
-_SHOWN_SHEETS = 4
+_MAX_LISTED = 4  # other sheets
 
 Records = list[tuple[int, list[str]]]  # rows that are not blank, each with its number
 
@@ -38,7 +38,7 @@ def read_sheet(
     file : the name of the file in errors
     wanted : the columns that are looked for
     """
-    from python_calamine import CalamineError, CalamineWorkbook
+    from python_calamine import CalamineError, CalamineWorkbook, SheetVisibleEnum
 
     try:
         content = source.read_bytes() if isinstance(source, Path) else source.read()
@@ -47,9 +47,8 @@ def read_sheet(
         if sheet is not None:
             return _read(book, _named(sheet, names, file)), []
         sheets = {name: _read(book, name) for name in names}
-        hidden = {
-            meta.name for meta in book.sheets_metadata if "Visible" not in str(meta.visible)
-        }
+        visible = SheetVisibleEnum.Visible
+        shown = {meta.name for meta in book.sheets_metadata if meta.visible == visible}
     except (CalamineError, ValueError) as error:
         if isinstance(error, RequestError):
             raise
@@ -61,13 +60,13 @@ def read_sheet(
     if len(sheets) == 1:
         return next(iter(sheets.values())), []
     ranks = {
-        name: (bool(records), name not in hidden, *_rank(records, wanted or Columns()))
+        name: (bool(records), name in shown, *_rank(records, wanted or Columns()))
         for name, records in sheets.items()
     }
     chosen = max(ranks, key=ranks.__getitem__)
     others = [repr(name) for name in names if name != chosen]
-    shown = ", ".join(others[:_SHOWN_SHEETS]) + (", ..." if len(others) > _SHOWN_SHEETS else "")
-    return sheets[chosen], [Note("sheet", repr(chosen), f"the others: {shown}", "--sheet")]
+    listed = ", ".join(others[:_MAX_LISTED]) + (", ..." if len(others) > _MAX_LISTED else "")
+    return sheets[chosen], [Note("sheet", repr(chosen), f"the others: {listed}", "--sheet")]
 
 
 def _read(book: Any, name: str) -> Records:
