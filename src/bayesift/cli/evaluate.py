@@ -195,7 +195,8 @@ def compare(
     """Compare models on one corpus.
 
     Each learns from the train split and is measured on the test split. Without splits, a quarter of
-    the texts is held out for testing. Differences are tested for significance.
+    the texts is held out for testing; texts that repeat one another are held out together.
+    Differences are tested for significance.
     """
     source.check_path(corpus)
     from bayesift.evaluation import significance_table
@@ -278,10 +279,15 @@ def _value(text: str) -> Any:
 def _train_and_test(
     corpus: Corpus, test_folds: int, seed: int, *, multilabel: bool
 ) -> tuple[Corpus, Corpus]:
-    """Return the train and test splits, or one of `test_folds` stratified folds as test part."""
+    """Return the train and test splits, or one of `test_folds` stratified folds as test part.
+
+    Texts that repeat one another, or nearly, are in the same part.
+    """
     import numpy as np
 
     from bayesift.classifier.predictions import labelled_part
+    from bayesift.text import TermVectorizer
+    from bayesift.text.near_copies import group_copies
     from bayesift.thresholds import category_folds
 
     if {"train", "test"} <= set(corpus.splits):
@@ -290,7 +296,12 @@ def _train_and_test(
         # A class without a training document cannot be learned: the folds keep one of each class in
         # training.
         corpus = labelled_part(corpus)
-    folds = category_folds(corpus.indicator, n_folds=test_folds, random_state=seed)
+    copies = None
+    if corpus.vectors is None:
+        copies = group_copies(TermVectorizer().fit_transform(corpus.text_column))
+    folds = category_folds(
+        corpus.indicator, n_folds=test_folds, random_state=seed, groups=copies
+    )
     return corpus.select(np.flatnonzero(folds != 0)), corpus.select(np.flatnonzero(folds == 0))
 
 

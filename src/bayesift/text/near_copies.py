@@ -7,7 +7,9 @@ rows, and not with the square of the number of rows.
 
 **Copies.** Two rows are copies of one another if the cosine of their terms, each weighted by its
 inverse document frequency, is at least `NEAR`: two texts of ten words of which one differs have
-about 0.9, two questions that differ in their subject far less, as that is their rarest word.
+about 0.9, two questions that differ in their subject far less, as that is their rarest word. Where
+texts are made of a few words, chance alone makes them as alike: then copies must be more alike than
+`_DEVIATIONS` deviations above the median of random pairs.
 """
 
 from __future__ import annotations
@@ -26,6 +28,10 @@ _N_BANDS = 12
 _HASHES_PER_BAND = 3
 _MAX_ROWS_PER_KEY = 20  # rows with one key, of which all pairs are compared
 _NEIGHBOURS_COMPARED = 5  # neighbours that are compared where more rows have it
+_RANDOM_PAIRS = 2000
+_DEVIATIONS = 4.0
+_MAD_OF_NORMAL = 0.6745  # median absolute deviation of a normal variable with variance 1
+_SAME = 1.0 - 1e-9  # the cosine of equal rows, up to rounding
 
 
 def group_copies(rows: SparseRows) -> IntArray:
@@ -46,7 +52,7 @@ def group_copies(rows: SparseRows) -> IntArray:
     ranks = np.argsort(order, kind="stable")
     first, second = pairs_with_a_key(keys, ranks)
     unit = _weighted_rows(rows)
-    near = _cosines(unit, first, second) >= NEAR
+    near = _cosines(unit, first, second) >= max(NEAR, _cosine_by_chance(unit))
     links = sparse.coo_array(
         (np.ones(np.count_nonzero(near), np.int8), (first[near], second[near])),
         shape=(n_rows, n_rows),
@@ -126,6 +132,21 @@ def _weighted_rows(rows: SparseRows) -> sparse.csr_array:
     lengths = np.sqrt(np.bincount(_row_numbers(rows), weights=data**2, minlength=n_rows))
     data = data / lengths[_row_numbers(rows)]
     return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def _cosine_by_chance(unit: sparse.csr_array) -> float:
+    """Return a cosine that random pairs of rows hardly reach; at most that of equal rows."""
+    random = np.random.default_rng(0)
+    first = random.integers(unit.shape[0], size=_RANDOM_PAIRS)
+    second = random.integers(unit.shape[0], size=_RANDOM_PAIRS)
+    differ = first != second
+    if not differ.any():
+        return _SAME
+    cosines = _cosines(unit, first[differ], second[differ])
+    # The median and its deviation stay as they are where up to half of the pairs are copies.
+    middle = float(np.median(cosines))
+    deviation = float(np.median(np.abs(cosines - middle))) / _MAD_OF_NORMAL
+    return min(middle + _DEVIATIONS * deviation, _SAME)
 
 
 def _row_numbers(rows: SparseRows) -> Array:
