@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import update_wrapper
+from types import MethodType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from scipy import sparse
@@ -22,6 +24,35 @@ from bayesift.text import TermVectorizer
 
 if TYPE_CHECKING:
     from bayesift.features import SelectTerms
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def offered_unless(reason: Callable[[Any], str | None]) -> Callable[[Method], Method]:
+    """Offer a method unless there is a reason against it, which is the message of the error.
+
+    scikit-learn's `available_if` hides the message behind one that names the attribute alone.
+    """
+    return lambda method: cast(Method, _OfferedMethod(method, reason))
+
+
+class _OfferedMethod:
+    def __init__(self, method: Callable[..., Any], reason: Callable[[Any], str | None]) -> None:
+        self._method = method
+        self._reason = reason
+        update_wrapper(self, method)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self._method
+        try:
+            reason = self._reason(instance)
+        except ValueError as error:  # there is no such model
+            raise AttributeError(str(error)) from error
+        if reason is not None:
+            raise AttributeError(reason)
+        return MethodType(self._method, instance)
 
 
 def model_for(model: Any, *, multilabel: bool) -> Any:

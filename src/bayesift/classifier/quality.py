@@ -159,6 +159,19 @@ class ExpectedQuality:
     def __repr__(self) -> str:
         return f"ExpectedQuality({self}; {self.n_documents:,} documents held out)"
 
+    def describe(self) -> list[str]:
+        """Return what held-out documents tell, in lines: quality, repeated texts, later quality."""
+        lines = [
+            f"expected on new documents: {self} ({self.n_documents:,} documents held out; "
+            "95% interval)"
+        ]
+        if self.repeats is not None and self.repeats.n_repeated:
+            lines.append(f"{self.repeats}; repeats were held out together")
+        if self.later is not None:
+            what = "on the latest documents, by a model of the earlier ones"
+            lines.append(f"{what}: {self.later} ({self.later.n_documents:,} documents)")
+        return lines
+
     @property
     def differs_later(self) -> bool:
         """Whether the latest documents are harder or easier than chance can explain."""

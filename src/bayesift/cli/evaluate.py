@@ -139,7 +139,8 @@ def print_scores(scores: Scores, *, n_categories: int = 10) -> None:
         console.print(
             "[dim]ECE: calibration error of the top label, and of all categories[/dim]"
         )
-    largest = sorted(scores.categories, key=lambda row: -row.positives)[:n_categories]
+    present = [row for row in scores.categories if row.positives]
+    largest = sorted(present, key=lambda row: -row.positives)[:n_categories]
     rows = table("category", "documents", "assigned", "precision", "recall", "F1")
     for row in largest:
         rows.add_row(
@@ -150,11 +151,12 @@ def print_scores(scores: Scores, *, n_categories: int = 10) -> None:
         )
     console.print()
     console.print(rows)
-    if len(scores.categories) > len(largest):
+    if len(present) > len(largest):
         console.print(
-            f"[dim]and {len(scores.categories) - len(largest):,} smaller categories (--json has "
-            "all)[/dim]"
+            f"[dim]and {len(present) - len(largest):,} smaller categories (--json has all)[/dim]"
         )
+    if scores.categories_without_documents:
+        console.print(escape(scores.describe_absent()))
 
 
 def _probabilities(measured: Probabilities) -> Table:

@@ -21,7 +21,6 @@ from bayesift.cli.options import (
     LearnerOptions,
     Quiet,
     has_parameter,
-    learners_that_grow,
     part_of,
     usage_errors,
 )
@@ -222,6 +221,8 @@ def _fit_chunks(
     with counting(f"learning from {corpus}", None, quiet=quiet) as progress, usage_errors():
         classifier = learner.classifier(model, None, parameters=parameters)
         if not hasattr(classifier, "partial_fit_corpus"):
+            from bayesift.classifier.incremental import learners_that_grow
+
             able = ", ".join(learners_that_grow())
             raise typer.BadParameter(
                 f"{model} needs all documents at once; use one of {able}", param_hint="--model"
