@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from bayesift.arrays import FloatArray
     from bayesift.classifier import Predictions, TextClassifier
-    from bayesift.corpora.streaming import TextBatch
+    from bayesift.corpora.streaming import TextBatch, VectorBatch
 
 SEPARATOR = ";"
 _SIGNIFICANT_DIGITS = 6
@@ -120,7 +120,7 @@ def classify(
 
 def _answer(
     classifier: TextClassifier,
-    batches: Iterable[TextBatch],
+    batches: Iterable[TextBatch | VectorBatch],
     output: Path | None,
     top: int,
     abstain: float | None,
@@ -135,7 +135,9 @@ def _answer(
     from bayesift.classifier import Predictions
     from bayesift.threads import in_order_by
 
-    def predict(batch: TextBatch) -> tuple[TextBatch, Predictions]:
+    def predict(
+        batch: TextBatch | VectorBatch,
+    ) -> tuple[TextBatch | VectorBatch, Predictions]:
         predictions = Predictions.of(classifier, batch.texts, top=top, abstain=abstain)
         # The scores of a text without words are those before any word; they tell nothing of it.
         predictions.decisions[batch.are_blank] = False

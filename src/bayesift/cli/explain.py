@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         TermContribution,
         TextClassifier,
     )
+    from bayesift.records import Corpus
 
 _BAR_COLUMNS = 16  # columns of a bar
 _MAX_TERM_COLUMNS = 24  # columns of a term at most
@@ -55,7 +57,10 @@ def explain(
     given = sys.stdin.read() if text == "-" else text
     if not given.strip():
         raise typer.BadParameter("the text is empty", param_hint="TEXT")
-    explanation = classifier.explain(given, categories=category, top=top)
+    if classifier.vectorizer_ is None:
+        (explanation,) = classifier.explain(_vector(given), categories=category, top=top)
+    else:
+        explanation = classifier.explain(given, categories=category, top=top)
     if as_json:
         print(json.dumps(explanation.as_dict(), indent=2, ensure_ascii=False))
     else:
@@ -65,6 +70,22 @@ def explain(
             score="probability" if classifier.has_probabilities_ else "score",
         )
     return explanation
+
+
+def _vector(text: str) -> Corpus:
+    """Read a vector as a line of a vector file has it."""
+    from bayesift.errors import DataError
+    from bayesift.tables import load_svmlight
+    from bayesift.tables.loading import Source
+
+    try:
+        corpus = load_svmlight(Source.of(BytesIO(text.encode())), zero_based=True)
+    except DataError as error:
+        reason = error.message.partition(";")[0]
+        raise DataError(
+            f"the model was fitted to vectors: give one such as '3:0.5 7:1' ({reason})"
+        ) from error
+    return corpus
 
 
 def print_explanation(

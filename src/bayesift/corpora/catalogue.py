@@ -313,12 +313,12 @@ def load(
     if path.is_dir() or suffix in ARCHIVES:
         _refuse("a folder", columns=columns, separator=separator, **written)
         return load_folder(path, encoding=encoding, skip_bad=skip_bad)
-    if suffix in svmlight.SUFFIXES:
+    source = Source.of(path, encoding)
+    if source.suffix not in TABLES_ONLY and svmlight.holds_vectors(source):
         _refuse(
             "a vector file", columns=columns, separator=separator, encoding=encoding, **written
         )
-        return svmlight.load_svmlight(path, skip_bad=skip_bad)
-    source = Source.of(path, encoding)
+        return svmlight.load_svmlight(source, zero_based=True, skip_bad=skip_bad)
     if source.suffix not in TABLES_ONLY and holds_references(source):
         given = {"columns": columns, "separator": separator, "encoding": encoding, **written}
         _refuse("a file of references", **given)

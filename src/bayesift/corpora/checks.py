@@ -319,7 +319,7 @@ def _check_joined(corpus: Corpus) -> Iterator[Finding]:
 
 def _check_spelling(corpus: Corpus) -> Iterator[Finding]:
     spellings: dict[str, list[str]] = defaultdict(list)
-    for name in _counts(corpus):
+    for name in filter(_is_no_number, _counts(corpus)):
         spellings[" ".join(re.split(r"[\s_-]+", name.casefold())).strip()].append(name)
     groups = [names for names in spellings.values() if len(names) > 1]
     if groups:
@@ -339,6 +339,10 @@ def _check_spelling(corpus: Corpus) -> Iterator[Finding]:
         message = f"{_some(typos, 'label')} with one document like a common one: {shown}"
         cure = "correct them, if they are typing errors"
         yield _finding("label-typos", "warning", message, cure, list(typos))
+
+
+def _is_no_number(name: str) -> bool:
+    return _NUMBER.fullmatch(name) is None
 
 
 def _find_typos(counts: Mapping[str, int]) -> dict[str, str]:

@@ -8,14 +8,17 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 
+import numpy as np
+
 from bayesift.arrays import BoolArray
-from bayesift.records import Note
+from bayesift.records import Corpus, Note
 from bayesift.references import holds_references, read_references
 from bayesift.tables.arrow import ColumnBlock, read_parts
 from bayesift.tables.columns import Columns, read_name, read_text
 from bayesift.tables.loading import ProblemLog, Source
 from bayesift.tables.reader import TABLES_ONLY, TableFormat, TableReader, read_records
 from bayesift.tables.rows import Row, RowChecks
+from bayesift.tables.svmlight import holds_vectors, load_svmlight
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,12 +42,26 @@ class TextBatch(NamedTuple):
         return blank
 
 
+class VectorBatch(NamedTuple):
+    """Documents of a vector file and their ids."""
+
+    ids: pa.Array
+    texts: Corpus
+
+    @property
+    def are_blank(self) -> BoolArray:
+        """Whether each document has no term."""
+        assert self.texts.vectors is not None
+        blank: BoolArray = np.diff(self.texts.vectors.indptr) == 0
+        return blank
+
+
 _Record: TypeAlias = tuple[str, str]  # id and text
 
 
 @dataclass
 class TextReader:
-    r"""Reader of texts from a table, a file of references, or lines of a file or stream.
+    r"""Reader of texts from a table, a file of references or vectors, or lines of a file or stream.
 
     CSV and JSON lines are parsed by Arrow in blocks (see `read_parts`). Columns that are not named
     are guessed; ids are line numbers by default. `notes` says what was guessed. A row of a table
@@ -58,9 +75,12 @@ class TextReader:
     batch: int | None = None
     notes: list[Note] = field(default_factory=list)
 
-    def __iter__(self) -> Iterator[TextBatch]:
+    def __iter__(self) -> Iterator[TextBatch | VectorBatch]:
         live = self.batch == 1
         source = Source.of(self.source, self.format.encoding, live=live)
+        if source.suffix not in TABLES_ONLY and holds_vectors(source):
+            yield from self._read_vectors(source)
+            return
         may_be_references = source.stream is None and source.suffix not in TABLES_ONLY
         if may_be_references and holds_references(source):
             yield from self._read_references(source)
@@ -87,6 +107,16 @@ class TextReader:
             self.log.report(problem.message, file=problem.file, line=problem.line)
         texts = ((reference.id, reference.text) for reference in found if reference.text)
         yield from _to_arrow(texts, self.batch or BATCH_TEXTS)
+
+    def _read_vectors(self, source: Source) -> Iterator[VectorBatch]:
+        import pyarrow as pa
+
+        corpus = load_svmlight(source, zero_based=True, skip_bad=self.log.skip)
+        self.log.problems += corpus.problems
+        size = self.batch or BATCH_TEXTS
+        for start in range(0, len(corpus), size):
+            part = corpus.select(np.arange(start, min(start + size, len(corpus))))
+            yield VectorBatch(pa.array(part.ids), part)
 
     def _is_table(self, reader: TableReader) -> bool:
         """Whether text whose suffix does not tell is a table with given or usual columns."""
