@@ -35,6 +35,12 @@ def remove_unfinished() -> None:
             undo()
 
 
+def refuse_special(path: Path) -> None:
+    """Refuse a path that is neither a file nor a folder: a device would be replaced by a file."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise DataError("is a device or another special file; name another", file=path)
+
+
 def check_writable(path: Path) -> None:
     """Refuse a path where no file can be written, before the work that it is for.
 
@@ -42,6 +48,7 @@ def check_writable(path: Path) -> None:
     """
     if path.is_dir():
         raise DataError("is a folder; name a file", file=path)
+    refuse_special(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path.parent):
@@ -57,6 +64,7 @@ def whole_file(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
     An error leaves `path` as it was.
     """
     encoding = None if "b" in mode else "utf-8"
+    refuse_special(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
