@@ -35,12 +35,6 @@ def remove_unfinished() -> None:
             undo()
 
 
-def refuse_special(path: Path) -> None:
-    """Refuse a path that is neither a file nor a folder: a device would be replaced by a file."""
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise DataError("is a device or another special file; name another", file=path)
-
-
 def check_writable(path: Path) -> None:
     """Refuse a path where no file can be written, before the work that it is for.
 
@@ -48,7 +42,7 @@ def check_writable(path: Path) -> None:
     """
     if path.is_dir():
         raise DataError("is a folder; name a file", file=path)
-    refuse_special(path)
+    refuse_device(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path.parent):
@@ -57,14 +51,20 @@ def check_writable(path: Path) -> None:
         raise DataError(f"cannot be written ({error.strerror or error})", file=path) from error
 
 
+def refuse_device(path: Path) -> None:
+    """Refuse a device or a pipe, such as /dev/null, which a file or a folder would replace."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise DataError("is a device, not a file", file=path)
+
+
 @contextmanager
 def whole_file(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
     """Open a temporary file for writing that replaces `path` when it is complete.
 
     An error leaves `path` as it was.
     """
+    refuse_device(path)
     encoding = None if "b" in mode else "utf-8"
-    refuse_special(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -127,7 +127,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     corpus_ : name, fingerprint and size of the training corpus after `fit_corpus`, else None
     expected_quality_ : the quality to expect on new documents, an `ExpectedQuality`; None if no
         documents were held out, as models other than "auto" do
-    repeats_ : how many texts repeat others, `Repeats`; None if the model was fitted to term vectors
+    repeats_ : how many texts repeat others, `Repeats`; None if neither the model nor the rule holds
+        documents out, or texts were term vectors
     abstention_ : how unsure the model was of documents held out, an `Abstention`; None if no
         documents were
 
@@ -241,8 +242,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             texts = texts.whole()  # an iterator can be read only once, and each block reads it
         design = features.fit_transform(texts, labels.y)
         repeats = None
-        if not texts.are_vectors:
-            copies = group_copies(design.only({"words"}).rows)
+        if not texts.are_vectors and self._holds_out(model):
+            copies = _copies_in(design)
             repeats = Repeats.of(copies, labels)
             if repeats.n_repeated:
                 groups = join_groups(groups, copies)
@@ -610,6 +611,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             read.warn_of_columns(besides)
         return read
 
+    def _holds_out(self, model: Any) -> bool:
+        """Whether documents are held out to fit the model or the rule."""
+        return self.threshold_cv is not None or has_fit_parameter(model, "groups")
+
     def scores_of(self, X: Any) -> FloatArray:
         """Return probabilities of vectors, or scores if the model has none, texts x categories."""
         if not X.shape[0]:
@@ -813,6 +818,17 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             tags.input_tags.positive_only = get_tags(self.new_model()).input_tags.positive_only
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _copies_in(design: Design) -> IntArray:
+    """Return the group of each row; copies have nearly the same words, and equal columns."""
+    copies = group_copies(design.only({"words"}).rows)
+    if "columns" not in design.kinds:
+        return copies
+    values = design.rows[:, design.columns_of({"columns"})].toarray()
+    apart = np.column_stack([copies, values])
+    groups: IntArray = np.unique(apart, axis=0, return_inverse=True)[1].ravel()
+    return groups
 
 
 def _names(columns: Sequence[str] | str) -> list[str]:
