@@ -85,6 +85,12 @@ def fit(*arguments):
     return out.getvalue(), err.getvalue()
 
 
+@pytest.fixture(name="fit", scope="session")
+def fit_command():
+    """The function that runs `bayesift fit`."""
+    return fit
+
+
 @pytest.fixture(scope="session")
 def model(corpus, tmp_path_factory):
     """A model of the table."""

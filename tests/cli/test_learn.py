@@ -154,3 +154,23 @@ def test_the_drift_of_a_stream_is_written(tmp_path, capsys):
     assert "4 words changed sides" in printed
     learn(str(source), drift=report, no_answers=True, quiet=True)
     assert capsys.readouterr().err == ""
+
+
+def test_a_state_keeps_the_columns_of_its_table(mails, tmp_path, capsys):
+    rows = [json.loads(line) for line in mails.read_text().splitlines()]
+    half = len(rows) // 2
+    for name, part in (("first.csv", rows[:half]), ("second.csv", rows[half:])):
+        with (tmp_path / name).open("w", newline="") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(["Number", "Remark", "Message", "Kind"])
+            for row in part:
+                writer.writerow(
+                    [row["id"], "a much longer remark " * 5, row["text"], row["label"]]
+                )
+    state = tmp_path / "state"
+    named = {"id_field": "Number", "text_field": "Message", "label_field": "Kind"}
+    learn(str(tmp_path / "first.csv"), state=state, quiet=True, **named)
+    learner = learn(str(tmp_path / "second.csv"), state=state, quiet=True)
+    assert learner.layout.columns.text == "Message"
+    assert learner.classifier.layout_ == learner.layout
+    capsys.readouterr()

@@ -61,6 +61,7 @@ def learn_corpus(classifier: Any, corpus: Corpus, *, multilabel: bool) -> None:
     warn_of_missing(labels)
     if len(labels.rows):
         _learn(classifier, read_texts(corpus), labels, None, None)
+        classifier.layout_ = corpus.layout
 
 
 def _is_fitted(classifier: Any) -> bool:
@@ -98,6 +99,7 @@ def _learn(
     classifier.text_columns_ = texts.column_names
     classifier.coverage_ = None
     classifier.corpus_ = None
+    classifier.layout_ = None
 
 
 def _label_columns(classifier: Any, y: Any, classes: Any) -> Any:

@@ -17,9 +17,22 @@ from bayesift.errors import DataError
 from bayesift.knowledge import Coverage, TermKnowledge
 from bayesift.model_file import ModelContent
 from bayesift.models import STORABLE, is_storable
-from bayesift.state import Arrays, Parameters, decode, decode_fitted, encode, expect, fits
+from bayesift.state import (
+    Arrays,
+    Parameters,
+    decode,
+    decode_fitted,
+    encode,
+    expect,
+    fits,
+    storable,
+)
+from bayesift.tables import Columns, TableLayout
 from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
 from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
+
+storable("columns")(Columns)
+storable("table-layout")(TableLayout)
 
 KIND = "text-classifier"
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
@@ -48,6 +61,7 @@ def content_of(classifier: Any, *, bundle_vectors: bool = False) -> ModelContent
         "labels": encode(classifier.label_form_),
         "text_columns": encode(classifier.text_columns_),
         "corpus": classifier.corpus_,
+        "layout": encode(classifier.layout_),
         "model": encode(model, arrays, "model"),
         "thresholds": encode(classifier.estimator_.rule_),
         "knowledge": _describe_knowledge(classifier),
@@ -96,6 +110,8 @@ def classifier_of(cls: Any, content: ModelContent) -> Any:
     classifier.features_ = features
     classifier.corpus_ = header.get("corpus")
     classifier.text_columns_ = _text_columns(header)
+    if header.get("layout") is not None:
+        classifier.layout_ = decode_fitted(header["layout"], {}, TableLayout)
     classifier.knowledge, classifier.coverage_ = _knowledge(header.get("knowledge"))
     if header.get("abstention") is not None:
         classifier.abstention_ = decode_fitted(

@@ -25,6 +25,7 @@ from bayesift.errors import DataError
 from bayesift.files import whole_file
 from bayesift.journal import Journal, digest_of
 from bayesift.models.online import OnlineStackedClassifier
+from bayesift.tables import TableLayout
 from bayesift.text import TermVectorizer
 from bayesift.thresholds import ThresholdedClassifier
 
@@ -90,6 +91,7 @@ class StreamLearner:
     n_lines, n_learned : how many items were read, and documents learned
     n_measured, total_loss : how many documents came with their label, and the sum of their losses
     unknown : ids of the last batch that were judged without having been read
+    layout : the columns of the table that documents come from, kept in the classifier
 
     Examples
     --------
@@ -119,6 +121,7 @@ class StreamLearner:
         self.single: bool | None = None
         self.waiting: dict[str, str] = {}
         self.unknown: list[str] = []
+        self.layout: TableLayout | None = None
         self.vectorizer = vectorizer_for("online-stack", self.vectorizer)
 
     def learn(self, items: Iterable[StreamItem]) -> list[StreamAnswer]:
@@ -165,7 +168,9 @@ class StreamLearner:
         rule = ThresholdedClassifier(self.model, rule="auto").new_rule()
         rule.fit(np.zeros((1, form.n_scores)), None)
         estimator = ThresholdedClassifier.assembled(self.model, rule, multilabel=not single)
-        return TextClassifier.assembled(form, estimator, self.vectorizer)
+        classifier = TextClassifier.assembled(form, estimator, self.vectorizer)
+        classifier.layout_ = self.layout
+        return classifier
 
     def _with_texts(self, items: Iterable[StreamItem]) -> tuple[list[StreamItem], list[str]]:
         """Return the items and their texts; those of late judgements were kept waiting."""
@@ -443,6 +448,7 @@ class StreamFolder:
         if classifier.vectorizer_ is None or not isinstance(model, OnlineStackedClassifier):
             raise DataError("is not the model of a stream", file=self.folder / state["model"])
         learner.vectorizer = classifier.vectorizer_
+        learner.layout = classifier.layout_
         learner.model = model
 
     def _read_lines(self, journal: Journal, saved: int) -> tuple[int, list[bytes]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -14,6 +15,9 @@ from scipy import sparse
 from bayesift.classifier.texts import Column, is_missing
 from bayesift.errors import DataError
 from bayesift.state import storable
+
+# Without leading zeros, which codes have. 1,234 may be a thousand and more: it is no number here.
+_NUMBER = re.compile(r"[-+]?(0|[1-9]\d*)(\.\d+|,\d{1,2}|,\d{4,})?([eE][-+]?\d+)?")
 
 
 @storable("number-column")
@@ -152,7 +156,34 @@ def _kind_of(values: list[Any]) -> type[NumberColumn] | type[CategoryColumn]:
     )
 
 
+def read_numbers(column: Column) -> Column:
+    """Read the cells of a column of text as numbers, if all of them are.
+
+    Examples
+    --------
+    >>> read_numbers(("price", ["1", "2.5", None, "3,5"]))
+    ('price', [1.0, 2.5, None, 3.5])
+    >>> read_numbers(("postcode", ["01067", "1"]))
+    ('postcode', ['01067', '1'])
+    """
+    name, cells = column
+    found = [None if is_missing(cell) else _read_number(cell) for cell in cells]
+    n_given = sum(not is_missing(cell) for cell in cells)
+    if n_given and n_given == sum(number is not None for number in found):
+        return name, found
+    return column
+
+
+def _read_number(cell: str) -> float | None:
+    if not _NUMBER.fullmatch(cell):
+        return None
+    return float(cell.replace(",", "."))
+
+
 def _number(name: str, index: int, value: Any) -> float:
+    if isinstance(value, str):  # a cell of a file
+        read = _read_number(value)
+        value = value if read is None else read
     if not isinstance(value, numbers.Real) or not math.isfinite(value):
         raise DataError(
             f"row {index} has {value!r:.40} in the column {name!r}, which is one of numbers"

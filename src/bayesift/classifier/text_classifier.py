@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
@@ -43,6 +44,7 @@ from bayesift.classifier.model_options import (
 from bayesift.classifier.notebook import classifier_html
 from bayesift.classifier.quality import ExpectedQuality, Repeats, expected_quality
 from bayesift.classifier.saving import attach_vectors, classifier_of, content_of
+from bayesift.classifier.table_columns import read_numbers
 from bayesift.classifier.texts import Texts, read_texts
 from bayesift.classifier.top_terms import CategoryWords, top_terms
 from bayesift.errors import DataError
@@ -61,6 +63,7 @@ from bayesift.validation import check_groups, check_times
 
 if TYPE_CHECKING:
     from bayesift.features import SelectTerms
+    from bayesift.tables import TableLayout
 
 
 def _lacks_probabilities(classifier: TextClassifier) -> str | None:
@@ -125,6 +128,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     model_ : the fitted model
     coverage_ : how many words of the knowledge are in the vocabulary; None without knowledge
     corpus_ : name, fingerprint and size of the training corpus after `fit_corpus`, else None
+    layout_ : the columns of the table that the training corpus was read from, a
+        `bayesift.tables.TableLayout`: commands read the next table by them; None without a table
     expected_quality_ : the quality to expect on new documents, an `ExpectedQuality`; None if no
         documents were held out, as models other than "auto" do
     repeats_ : how many texts repeat others, `Repeats`; None if neither the model nor the rule holds
@@ -143,6 +148,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     """
 
     abstention_: Abstention | None = None
+    layout_: TableLayout | None = None
     expected_quality_: ExpectedQuality | None = None
     repeats_: Repeats | None = None
 
@@ -277,6 +283,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.text_columns_ = texts.column_names
         self.coverage_ = coverage
         self.corpus_: dict[str, Any] | None = None
+        self.layout_ = None
 
         # 5. Held-out quality: how good and how unsure the model is on documents it has not seen.
         self.repeats_ = repeats
@@ -402,7 +409,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
         Documents without a category are left out with a `DataWarning`, unless they may have
         several: then they are documents of no category. `multilabel` says which; None asks
-        `corpus.is_multilabel`.
+        `corpus.is_multilabel`. Groups and dates of the documents are the `groups` and `times` of
+        `fit`.
         """
         if not corpus.n_labels.any():
             are_records = any(note.what == RECORDS for note in corpus.notes)
@@ -413,10 +421,21 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         several = corpus.is_multilabel if multilabel is None else multilabel
         labels = labels_of(corpus, multilabel=several)
         texts = read_texts(corpus)
+        # A file has no types: cells that are numbers throughout are numbers.
+        texts = replace(texts, table=tuple(map(read_numbers, texts.table)))
+        groups = check_groups(corpus.groups, labels.n_given)
+        times = check_times(corpus.times, labels.n_given)
         warn_of_missing(labels)
         if len(labels.rows) < labels.n_given:
             texts = texts.take(labels.rows)
-        self._fit(texts, labels, None)
+            groups = None if groups is None else groups[labels.rows]
+            times = None if times is None else times[labels.rows]
+        self._fit(texts, labels, None, groups, times)
+        self.layout_ = corpus.layout
+        if corpus.layout is not None and self.features_.table is None:
+            # The model does without the columns beside the text, and so may the next table.
+            columns = replace(corpus.layout.columns, others=())
+            self.layout_ = replace(corpus.layout, columns=columns)
         self.corpus_ = {
             "name": corpus.name,
             "documents": len(labels.rows),

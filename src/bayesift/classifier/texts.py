@@ -60,9 +60,9 @@ class Texts:
         """Return the texts of these rows."""
         if self.are_vectors:
             return replace(self, values=self.values[rows])
-        if isinstance(self.values, pa.Array | pa.ChunkedArray):
-            return replace(self, values=self.values.take(pa.array(rows)))
         table = tuple((name, [values[row] for row in rows]) for name, values in self.table)
+        if isinstance(self.values, pa.Array | pa.ChunkedArray):
+            return replace(self, values=self.values.take(pa.array(rows)), table=table)
         return replace(self, values=[self.values[row] for row in rows], table=table)
 
     def with_width(self, n_columns: int) -> Texts:
@@ -155,6 +155,8 @@ def read_texts(
     >>> read_texts(["corn", None, float("nan")]).values
     ['corn', '', '']
     """
+    if isinstance(given, Texts):
+        return given
     if isinstance(given, str | bytes | bytearray):
         raise DataError(
             f"texts must be a list of texts, not one {type(given).__name__}: put it in brackets, "
@@ -171,7 +173,7 @@ def read_texts(
         raise DataError(f"texts must be a list of texts, a column or a table, not {kind}")
     if isinstance(given, Corpus):
         if given.vectors is None:
-            return Texts(given.text_column)
+            return Texts(given.text_column, table=tuple(given.others.items()))
         return Texts(given.vectors, are_vectors=True)
     if hasattr(given, "to_arrow"):  # polars
         given = given.to_arrow()

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 from typer import Argument, Option
 
+from bayesift.cli.answers import open_answers, output_path
 from bayesift.cli.console import busy, counting, print_guesses, print_note, print_problems
-from bayesift.cli.options import EngineOptions, Jobs, ModelPath, Quiet, TableOptions
-from bayesift.files import whole_file
+from bayesift.cli.options import OUTPUT, EngineOptions, Jobs, ModelPath, Quiet, TableOptions
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from bayesift.arrays import FloatArray
     from bayesift.classifier import Predictions, TextClassifier
-    from bayesift.corpora.streaming import TextBatch, VectorBatch
-
-SEPARATOR = ";"
-_SIGNIFICANT_DIGITS = 6
-_OUTPUT_SUFFIXES = (".jsonl", ".csv", ".parquet")
+    from bayesift.corpora.streaming import TextBatch, TextReader, VectorBatch
 
 
 def classify(
@@ -43,9 +33,18 @@ def classify(
         Option(
             "--output",
             "-o",
-            help="File that ends in .csv, .jsonl or .parquet; by default JSON lines on stdout.",
+            help="File that ends in .csv, .tsv, .xlsx, .jsonl or .parquet; without such an end it "
+            "has the format that came in. By default JSON lines on stdout.",
         ),
     ] = None,
+    only_answers: Annotated[
+        bool,
+        Option(
+            "--only-answers",
+            help="Write ids and answers without the columns of the input.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     top: Annotated[int, Option(help="List this many categories with their scores.", min=0)] = 3,
     stream: Annotated[
         bool, Option("--stream", help="Answer each document at once, instead of in batches.")
@@ -70,12 +69,16 @@ def classify(
 ) -> int:
     """Assign categories to new texts.
 
-    Texts are read and answered in batches, so that memory use does not grow with their number.
+    The columns of a table are those that the model was fitted to, as far as no others are named.
+    Answers stand beside all columns of the input. Texts are read and answered in batches, so that
+    memory use does not grow with their number.
     """
     from bayesift.classifier import TextClassifier
     from bayesift.corpora.streaming import TextReader
     from bayesift.tables.loading import ProblemLog
 
+    if output is not None and not engine.is_spark:
+        output = output_path(output, documents)
     if (
         output is not None
         and documents != "-"
@@ -103,6 +106,8 @@ def classify(
         source.format,
         log,
         batch=1 if stream else None,
+        layout=classifier.layout_,
+        whole=not only_answers,
     )
     done, unsure, blank = _answer(
         classifier, reader, output, top, abstain, 1 if stream else jobs, quiet=quiet
@@ -120,7 +125,7 @@ def classify(
 
 def _answer(
     classifier: TextClassifier,
-    batches: Iterable[TextBatch | VectorBatch],
+    reader: TextReader,
     output: Path | None,
     top: int,
     abstain: float | None,
@@ -133,24 +138,37 @@ def _answer(
     Returns the number of documents, of those it is unsure about, and of those without text.
     """
     from bayesift.classifier import Predictions
+    from bayesift.classifier.texts import Texts
+    from bayesift.corpora.streaming import TextBatch
+    from bayesift.tables.loading import bare_suffix
     from bayesift.threads import in_order_by
 
     def predict(
         batch: TextBatch | VectorBatch,
     ) -> tuple[TextBatch | VectorBatch, Predictions]:
-        predictions = Predictions.of(classifier, batch.texts, top=top, abstain=abstain)
+        given: Any = batch.texts
+        if isinstance(batch, TextBatch):
+            table = tuple((name, cells.to_pylist()) for name, cells in batch.others.items())
+            given = Texts(batch.texts, table=table)
+        predictions = Predictions.of(classifier, given, top=top, abstain=abstain)
         # The scores of a text without words are those before any word; they tell nothing of it.
         predictions.decisions[batch.are_blank] = False
         return batch, predictions
 
+    def delimiter() -> str | None:
+        came_in = bare_suffix(reader.source) if isinstance(reader.source, Path) else ""
+        if output is not None and came_in == output.suffix.lower():
+            return reader.delimiter
+        return None
+
     done = unsure = blank = 0
     shown = output is None and sys.stdout.isatty()  # the answers themselves are the progress
     with (
-        open_output(output, unsure=abstain is not None) as writer,
+        open_answers(output, delimiter) as writer,
         counting("classifying", None, quiet=quiet or shown) as progress,
     ):
-        for batch, predictions in in_order_by(jobs, predict, batches):
-            writer.write(batch.ids, predictions)
+        for batch, predictions in in_order_by(jobs, predict, reader):
+            writer.write(batch.columns, predictions)
             unsure += sum(reason is not None for reason in predictions.unsure or ())
             blank += int(batch.are_blank.sum())
             done += len(batch.ids)
@@ -192,126 +210,3 @@ def _check_can_abstain(
             f"{model} kept no documents held out (auto does, if there are enough): "
             "of every batch the least sure are left out"
         )
-
-
-def _top(predictions: Predictions, names: Sequence[str]) -> list[tuple[pa.Array, pa.Array]]:
-    """Return the category of each rank, under these names, and its rounded score."""
-    import pyarrow as pa
-
-    scores = _significant(predictions.scores)
-    return [
-        (predictions.at_rank(k, names), pa.array(scores[:, k]))
-        for k in range(predictions.best.shape[1])
-    ]
-
-
-def _significant(values: FloatArray) -> FloatArray:
-    """Round values to six significant digits."""
-    import numpy as np
-
-    sizes = np.floor(np.log10(np.maximum(np.abs(values), 1e-300)))
-    scale = 10.0 ** np.clip(_SIGNIFICANT_DIGITS - 1 - sizes, 0, 300)
-    rounded: FloatArray = np.round(values * scale) / scale
-    return rounded
-
-
-class _JsonLines:
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-
-    def write(self, ids: pa.Array, predictions: Predictions) -> None:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        names = [json.dumps(name, ensure_ascii=False) for name in predictions.categories]
-        parts: list[Any] = ['{"id": ', _quoted(ids), ', "categories": [']
-        parts += [pc.binary_join(predictions.assigned(names), ", "), '], "scores": {']
-        for rank, (category, score) in enumerate(_top(predictions, names)):
-            parts += [", " if rank else "", category, ": ", score.cast(pa.string())]
-        parts.append("}")
-        if predictions.unsure is not None:
-            unsure = [json.dumps(reason, ensure_ascii=False) for reason in predictions.unsure]
-            parts += [', "unsure": ', pa.array(unsure, pa.string())]
-        rows = pc.binary_join_element_wise(*parts, "}\n", "")
-        data = rows.cast(pa.large_string()).buffers()[2]
-        if data is not None:
-            self._stream.write(data)
-        self._stream.flush()
-
-
-def _quoted(ids: pa.Array) -> pa.Array:
-    """Quote ids as JSON strings; only quotes, backslashes and control characters are escaped."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pc.any(pc.match_substring_regex(ids, r'["\\\x00-\x1f]')).as_py():
-        return pa.array([json.dumps(name, ensure_ascii=False) for name in ids.to_pylist()])
-    return pc.binary_join_element_wise('"', ids, '"', "")
-
-
-class _Csv:
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self._header = True
-
-    def write(self, ids: pa.Array, predictions: Predictions) -> None:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-        from pyarrow import csv
-
-        columns = {"id": ids, "categories": pc.binary_join(predictions.assigned(), SEPARATOR)}
-        for rank, (category, score) in enumerate(_top(predictions, predictions.categories), 1):
-            columns |= {f"category_{rank}": category, f"score_{rank}": score}
-        if predictions.unsure is not None:
-            columns["unsure"] = pa.array(predictions.unsure, pa.string())
-        options = csv.WriteOptions(include_header=self._header, quoting_style="needed")
-        csv.write_csv(pa.table(columns), self._stream, options)
-        self._header = False
-        self._stream.flush()
-
-
-class _Parquet:
-    def __init__(self, stream: IO[bytes], *, unsure: bool) -> None:
-        import pyarrow as pa
-        from pyarrow import parquet
-
-        scored = pa.struct([("category", pa.string()), ("score", pa.float64())])
-        fields = [
-            ("id", pa.string()),
-            ("categories", pa.list_(pa.string())),
-            ("top", pa.list_(scored)),
-        ]
-        self._schema = pa.schema([*fields, ("unsure", pa.string())] if unsure else fields)
-        self.writer = parquet.ParquetWriter(stream, self._schema)
-
-    def write(self, ids: pa.Array, predictions: Predictions) -> None:
-        import pyarrow as pa
-
-        arrays = [ids.cast(pa.string()), predictions.assigned(), predictions.ranked()]
-        if predictions.unsure is not None:
-            arrays.append(pa.array(predictions.unsure, pa.string()))
-        self.writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
-
-
-@contextmanager
-def open_output(
-    path: Path | None, *, unsure: bool = False
-) -> Iterator[_JsonLines | _Csv | _Parquet]:
-    """Open a writer to a file of the kind its suffix names, or of JSON lines to stdout.
-
-    `unsure` adds a column of reasons.
-    """
-    if path is None:
-        yield _JsonLines(sys.stdout.buffer)
-        return
-    if path.suffix not in _OUTPUT_SUFFIXES:
-        raise typer.BadParameter(
-            f"{path} must end in {', '.join(_OUTPUT_SUFFIXES)}", param_hint="--output"
-        )
-    with whole_file(path) as stream:
-        if path.suffix == ".parquet":
-            parquet = _Parquet(stream, unsure=unsure)
-            yield parquet
-            parquet.writer.close()
-        else:
-            yield _JsonLines(stream) if path.suffix == ".jsonl" else _Csv(stream)

@@ -32,6 +32,7 @@ from bayesift.cli.options import (
     ModelPath,
     Quiet,
     ReportPath,
+    TrainingOptions,
     has_parameter,
     part_of,
     split_names,
@@ -81,7 +82,8 @@ def evaluate(
         return counted
     with busy(f"loading {model}", quiet=quiet):
         classifier = TextClassifier.load(model)
-    part = part_of(source.read(corpus, quiet=quiet), split, default="test")
+    read = source.read(corpus, quiet=quiet, layout=classifier.layout_)
+    part = part_of(read, split, default="test")
     with counting("classifying", len(part), quiet=quiet) as progress:
         evaluation = measure(classifier, part, progress=progress)
     _warn(classifier, evaluation)
@@ -202,7 +204,7 @@ def compare(
     report: ReportPath = None,
     *,
     learner: LearnerOptions = LearnerOptions(),
-    source: CorpusOptions = CorpusOptions(),
+    source: TrainingOptions = TrainingOptions(),
     quiet: Quiet = False,
 ) -> Systems:
     """Compare models on one corpus.
@@ -325,14 +327,16 @@ def _run(
     test: Corpus,
     steps: ProgressSteps,
     title: str,
-    source: CorpusOptions,
+    source: TrainingOptions,
 ) -> tuple[Evaluation, float]:
     """Learn and measure; steps are shown under the title."""
     from bayesift.classifier import evaluate
 
     learning = f"{title}: learning"
     parameters = {"progress": steps.then(learning)} if has_parameter(name, "progress") else None
-    classifier = learner.classifier(name, steps.first(learning), parameters=parameters)
+    classifier = learner.classifier(
+        name, steps.first(learning), parameters=parameters, columns=source.columns.others
+    )
     start = time.perf_counter()
     classifier.fit_corpus(train, multilabel=source.multilabel or None)
     seconds = time.perf_counter() - start

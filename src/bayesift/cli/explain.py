@@ -16,7 +16,7 @@ from rich.table import Table
 from typer import Argument, Option
 
 from bayesift.cli.console import busy, stdout, table
-from bayesift.cli.options import AsJson, ModelPath
+from bayesift.cli.options import AsJson, ModelPath, TableOptions
 
 if TYPE_CHECKING:
     from bayesift.classifier import (
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from bayesift.records import Corpus
 
+_TEXT = "title and text"  # the name of what was read of a document
 _BAR_COLUMNS = 16  # columns of a bar
 _MAX_TERM_COLUMNS = 24  # columns of a term at most
 _MAX_UNSEEN_LISTED = 8
@@ -34,17 +35,33 @@ _MAX_UNSEEN_LISTED = 8
 
 def explain(
     model: ModelPath,
-    text: Annotated[
-        str, Argument(metavar="[TEXT|-]", help="The text; - or nothing reads it from stdin.")
+    document: Annotated[
+        str,
+        Argument(
+            metavar="[TEXT|-]",
+            help="The text; - or nothing reads it from stdin. With --row, the path of a table.",
+        ),
     ] = "-",
+    row: Annotated[
+        str | None,
+        Option(
+            help="Explain the document of a table that has this id, or without ids this line.",
+            metavar="ID",
+        ),
+    ] = None,
     category: Annotated[
         list[str] | None,
         Option(help="Explain this category; can be repeated. Else the assigned ones."),
     ] = None,
     top: Annotated[int, Option(help="Number of words to list for each category.", min=1)] = 10,
     as_json: AsJson = False,
+    *,
+    source: TableOptions = TableOptions(),
 ) -> Explanation:
     """Show which words speak for a category, and which against.
+
+    With --row, the columns of the table are those that the model was fitted to, as far as no others
+    are named.
 
     With a model fitted with --posterior, the uncertainty of the probability and of each word is
     shown, too; with a spike-and-slab model also how probable it is that each word matters to the
@@ -54,13 +71,18 @@ def explain(
 
     with busy(f"loading {model}"):
         classifier = TextClassifier.load(model)
-    given = sys.stdin.read() if text == "-" else text
-    if not given.strip():
-        raise typer.BadParameter("the text is empty", param_hint="TEXT")
-    if classifier.vectorizer_ is None:
-        (explanation,) = classifier.explain(_vector(given), categories=category, top=top)
+    given: Any
+    if row is not None:
+        given = _document(classifier, document, row, source)
     else:
-        explanation = classifier.explain(given, categories=category, top=top)
+        given = sys.stdin.read() if document == "-" else document
+        if not given.strip():
+            raise typer.BadParameter("the text is empty", param_hint="TEXT")
+        if classifier.vectorizer_ is None:
+            given = _vector(given)
+    explanation = classifier.explain(given, categories=category, top=top)
+    if isinstance(explanation, list):  # of a corpus of one vector
+        explanation = explanation[0]
     if as_json:
         print(json.dumps(explanation.as_dict(), indent=2, ensure_ascii=False))
     else:
@@ -86,6 +108,30 @@ def _vector(text: str) -> Corpus:
             f"the model was fitted to vectors: give one such as '3:0.5 7:1' ({reason})"
         ) from error
     return corpus
+
+
+def _document(
+    classifier: TextClassifier, path: str, row: str, source: TableOptions
+) -> dict[str, str | None] | Corpus:
+    """Read the document of a table that has this id: its text and the columns beside it.
+
+    Of a vector file it is a corpus of one document.
+    """
+    from bayesift.corpora.streaming import TextReader, VectorBatch
+    from bayesift.errors import DataError
+    from bayesift.tables.loading import ProblemLog
+
+    log = ProblemLog(skip=source.skip_bad)
+    layout = classifier.layout_
+    opened = sys.stdin.buffer if path == "-" else Path(path)
+    for batch in TextReader(opened, source.columns, source.format, log, layout=layout):
+        at = batch.ids.index(row).as_py()
+        if at >= 0 and isinstance(batch, VectorBatch):
+            return batch.texts.select([at])
+        if at >= 0 and not isinstance(batch, VectorBatch):
+            others = {name: cells[at].as_py() for name, cells in batch.others.items()}
+            return {**others, _TEXT: batch.texts[at].as_py()}
+    raise DataError(f"no document has the id or line {row!r}", file=path)
 
 
 def print_explanation(

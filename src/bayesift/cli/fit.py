@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 import time
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,13 +14,21 @@ import typer
 from typer import Option
 
 from bayesift.cli.check import print_findings
-from bayesift.cli.console import busy, counting, print_note, working
+from bayesift.cli.console import (
+    busy,
+    counting,
+    print_guesses,
+    print_note,
+    print_problems,
+    working,
+)
 from bayesift.cli.options import (
     CorpusName,
     CorpusOptions,
     EngineOptions,
     LearnerOptions,
     Quiet,
+    TrainingOptions,
     has_parameter,
     part_of,
     usage_errors,
@@ -28,6 +37,9 @@ from bayesift.cli.options import (
 if TYPE_CHECKING:
     from bayesift.classifier import TextClassifier
     from bayesift.knowledge import TermKnowledge
+    from bayesift.records import Corpus
+
+_DOCUMENTS_TO_COMPARE = 2000  # columns of text by
 
 
 @dataclass(frozen=True)
@@ -141,7 +153,7 @@ def fit(
         ),
     ] = False,
     learner: LearnerOptions = LearnerOptions(),
-    source: CorpusOptions = CorpusOptions(),
+    source: TrainingOptions = TrainingOptions(),
     engine: EngineOptions = EngineOptions(),
     quiet: Quiet = False,
 ) -> TextClassifier:
@@ -156,7 +168,13 @@ def fit(
     choice.check(model)
     start = time.perf_counter()
     if engine.is_spark:
-        _refuse("--engine spark", split=split, knowledge=choice.knowledge)
+        _refuse(
+            "--engine spark",
+            split=split,
+            knowledge=choice.knowledge,
+            group=source.columns.group,
+            columns=source.columns.others or None,
+        )
         from bayesift.cli.spark import fit_on_spark
 
         with usage_errors():
@@ -169,13 +187,15 @@ def fit(
             knowledge=choice.knowledge,
             budget=choice.budget,
             effort=choice.effort,
+            group=source.columns.group,
+            columns=source.columns.others or None,
         )
         classifier = _fit_chunks(
             corpus, model, learner, source, choice.parameters, split, quiet=quiet
         )
     else:
         knowledge = choice.read_knowledge()
-        part = part_of(source.read(corpus, quiet=quiet), split, default="train")
+        part = part_of(_read(corpus, source, split, quiet=quiet), split, default="train")
         if not quiet:
             print_findings(corpus, part, strip_html=learner.strip_html)
         start = time.perf_counter()  # of learning: reading the file does not count
@@ -184,7 +204,11 @@ def fit(
             if has_parameter(model, "progress"):
                 parameters["progress"] = steps.then("learning")
             classifier = learner.classifier(
-                model, steps.first("learning"), knowledge=knowledge, parameters=parameters
+                model,
+                steps.first("learning"),
+                knowledge=knowledge,
+                parameters=parameters,
+                columns=source.columns.others,
             )
             classifier.fit_corpus(part, multilabel=source.multilabel or None)
     bundle = bundle_vectors or learner.has_vectors
@@ -197,6 +221,70 @@ def fit(
         quiet=quiet,
     )
     return classifier
+
+
+def _read(name: str, source: TrainingOptions, split: str | None, *, quiet: bool) -> Corpus:
+    """Load a corpus; of two columns of text, both are used where that lowers the held-out loss."""
+    read = source.load(name, quiet=quiet)
+    layout = read.layout
+    columns = source.columns
+    is_free = columns.text is None and columns.title is None and name != "-"
+    if is_free and layout is not None and layout.unused_texts and not layout.columns.title:
+        with busy("comparing columns of text", quiet=quiet):
+            read = _choose_texts(name, read, source, split)
+    print_problems(read.problems)
+    if not quiet:
+        print_guesses(name, read.notes)
+    return read
+
+
+def _choose_texts(
+    name: str, alone: Corpus, source: TrainingOptions, split: str | None
+) -> Corpus:
+    """Return the corpus as it is, or with another column of text as title."""
+    from bayesift.records import Note
+
+    layout = alone.layout
+    other = layout.unused_texts[0]
+    options = replace(source, text=layout.columns.text, label=layout.columns.label, title=other)
+    both = options.load(name, quiet=True)
+    losses = []
+    for corpus in (alone, both):
+        part = part_of(corpus, split, default="train")
+        losses.append(_held_out_loss(part, multilabel=source.multilabel))
+    without, together = losses
+    if without is None or together is None:
+        return alone
+    notes = [note for note in alone.notes if other not in note.value]
+    if together < without:
+        told = f"which lowers the held-out log loss from {without:.3f} to {together:.3f}"
+        return replace(both, notes=(*notes, Note("title", f"{other!r}, {told}", "", "--title")))
+    told = f"not used: the held-out log loss is {together:.3f} with it, {without:.3f} without"
+    return replace(alone, notes=(*notes, Note("another text column", f"{other!r}, {told}")))
+
+
+def _held_out_loss(corpus: Corpus, *, multilabel: bool) -> float | None:
+    """Return the held-out loss of a quick model of some documents; None if they are too few."""
+    import numpy as np
+
+    from bayesift.classifier import TextClassifier
+    from bayesift.models import make_learner
+
+    if not corpus.n_labels.any():
+        return None
+    if len(corpus) > _DOCUMENTS_TO_COMPARE:
+        random = np.random.default_rng(0)
+        rows = random.choice(len(corpus), _DOCUMENTS_TO_COMPARE, replace=False)
+        corpus = corpus.select(np.sort(rows))
+    quick = TextClassifier(model=make_learner("auto", effort="quick"), embedder=None)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit itself says what there is to say
+            quick.fit_corpus(corpus, multilabel=multilabel or None)
+    except ValueError:  # so does it of what cannot be learned
+        return None
+    quality = quick.expected_quality_
+    return None if quality is None else quality.log_loss
 
 
 def _refuse(way: str, **given: object) -> None:

@@ -138,7 +138,8 @@ def learn(
     categories predicted before its label was learned, their probabilities, and the loss. A text
     without a label is only predicted; its label may come later, as {"id": ..., "label": ...}. A
     label is one name or a list of names; new ones become categories. The rows of a table (CSV,
-    Excel, Parquet) are such lines; its columns are guessed.
+    Excel, Parquet) are such lines; its columns are guessed, or those of the table before it
+    that the state has learned.
     """
     from bayesift.model_file import check_place
 
@@ -147,7 +148,7 @@ def learn(
     learner = _new_learner(answers, words, wait)
     run = _Run(learner, fields, progress=_Progress(quiet=quiet))
     with (
-        _opened(documents, fields, quiet=quiet) as source,
+        _opened(documents, fields, learner, quiet=quiet) as source,
         _folder_of(run, kept, quiet=quiet) as folder,
     ):
         lines = islice(source, learner.n_lines if kept.from_start else 0, None)
@@ -243,17 +244,22 @@ def _write_drift(learner: StreamLearner, path: Path, *, quiet: bool) -> None:
 
 
 @contextmanager
-def _opened(documents: str, fields: FieldOptions, *, quiet: bool) -> Iterator[Iterable[bytes]]:
+def _opened(
+    documents: str, fields: FieldOptions, learner: StreamLearner, *, quiet: bool
+) -> Iterator[Iterable[bytes]]:
     """Open the lines of stdin, of a file of JSON lines, or those made of the rows of a table."""
     from bayesift.errors import DataError
 
     if documents == "-":
-        yield sys.stdin.buffer
+        yield _objects(sys.stdin.buffer, fields, learner)
         return
     path = Path(documents)
     try:
         with path.open("rb") as stream:
-            yield _rows(path, fields, quiet=quiet) if _is_table(path) else stream
+            if _is_table(path):
+                yield _rows(path, fields, learner, quiet=quiet)
+            else:
+                yield _objects(stream, fields, learner)
     except (FileNotFoundError, IsADirectoryError) as error:
         raise DataError(f"cannot be read ({error.strerror})", file=path) from error
 
@@ -266,7 +272,20 @@ def _is_table(path: Path) -> bool:
     return bare_suffix(path) in (*DELIMITED, *PARQUET, *SPREADSHEETS)
 
 
-def _rows(path: Path, fields: FieldOptions, *, quiet: bool) -> Iterator[bytes]:
+def _objects(
+    stream: Iterable[bytes], fields: FieldOptions, learner: StreamLearner
+) -> Iterator[bytes]:
+    """Read JSON lines; their fields are the columns of the model."""
+    from bayesift.tables import Columns, TableLayout
+
+    identity, text, label = fields.names
+    learner.layout = TableLayout(Columns(text=text, label=label, id=identity))
+    yield from stream
+
+
+def _rows(
+    path: Path, fields: FieldOptions, learner: StreamLearner, *, quiet: bool
+) -> Iterator[bytes]:
     """Convert the rows of a table to JSON lines; a column that was not named is guessed."""
     names = fields.names
     usual = FieldOptions().names
@@ -274,7 +293,8 @@ def _rows(path: Path, fields: FieldOptions, *, quiet: bool) -> Iterator[bytes]:
         None if name == other else name for name, other in zip(names, usual, strict=True)
     )
     table = CorpusOptions(text=text, label=label, identity=identity, skip_bad=fields.skip_bad)
-    for chunk in table.chunks(str(path), quiet=quiet):
+    for chunk in table.chunks(str(path), quiet=quiet, layout=learner.layout):
+        learner.layout = chunk.layout
         for document in chunk:
             labels = document.categories
             given = labels[0] if len(labels) == 1 else labels or None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from io import BytesIO
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bayesift.features import SelectTerms
     from bayesift.knowledge import TermKnowledge
     from bayesift.records import Corpus
-    from bayesift.tables import Columns, TableFormat
+    from bayesift.tables import Columns, TableFormat, TableLayout
     from bayesift.text.counting import Weighting as WeightingName
     from bayesift.text.scripts import Unspaced
     from bayesift.text.tokens import Analyzer
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _LOCAL = "local"
 _SPARK = "spark"
+_NO_COLUMN = "none"
 
 
 def grouped(function: Callable[..., Any]) -> Callable[..., None]:
@@ -177,7 +178,7 @@ class TableOptions:
 
     text: Annotated[str | None, Option(help="Column of the text.")] = None
     identity: Annotated[str | None, Option("--id", help="Column of the document id.")] = None
-    title: Annotated[str | None, Option(help="Column of the title.")] = None
+    title: Annotated[str | None, Option(help="Column of the title, or none.")] = None
     encoding: Annotated[
         str | None, Option(help="Encoding of the text, such as utf-8 or cp1252.")
     ] = None
@@ -197,7 +198,7 @@ class TableOptions:
         """The columns that were named."""
         from bayesift.tables import Columns
 
-        return Columns(text=self.text, id=self.identity, title=self.title)
+        return Columns(text=self.text, id=_column(self.identity), title=_column(self.title))
 
     @property
     def format(self) -> TableFormat:
@@ -223,7 +224,15 @@ class CorpusOptions(TableOptions):
             help="Documents may have several categories, or none: keep those without a label.",
         ),
     ] = False
-    date: Annotated[str | None, Option(help="Column of the date.")] = None
+    date: Annotated[
+        str | None,
+        Option(
+            "--date",
+            "--time",
+            help="Column of the date, or none; `fit` tells by it how good the model is on later "
+            "texts.",
+        ),
+    ] = None
     split_column: Annotated[str | None, Option(help="Column of the split: train or test.")] = (
         None
     )
@@ -235,7 +244,12 @@ class CorpusOptions(TableOptions):
         from bayesift.tables import Columns
 
         return Columns(
-            self.text, self.label, self.identity, self.title, self.date, self.split_column
+            self.text,
+            self.label,
+            _column(self.identity),
+            _column(self.title),
+            _column(self.date),
+            _column(self.split_column),
         )
 
     @staticmethod
@@ -245,16 +259,24 @@ class CorpusOptions(TableOptions):
         if name != "-" and (path.suffix or path.name != name) and not path.exists():
             raise DataError("no such file or folder", file=path)
 
-    def read(self, name: str, *, quiet: bool = False) -> Corpus:
-        """Load a corpus by name or path; skipped records and guesses are printed to stderr."""
-        corpus = self.load(name, quiet=quiet)
+    def read(
+        self, name: str, *, quiet: bool = False, layout: TableLayout | None = None
+    ) -> Corpus:
+        """Load a corpus by name or path; skipped records and guesses are printed to stderr.
+
+        `layout` has the columns of a table that are not named.
+        """
+        corpus = self.load(name, quiet=quiet, layout=layout)
         print_problems(corpus.problems)
         if not quiet:
             print_guesses(name, corpus.notes)
         return corpus
 
-    def load(self, name: str, *, quiet: bool = False) -> Corpus:
+    def load(
+        self, name: str, *, quiet: bool = False, layout: TableLayout | None = None
+    ) -> Corpus:
         """Load a corpus by name or path, "-" from stdin."""
+        options = {**self._reading, "layout": layout}
         with counting(f"reading {name}", None, quiet=quiet) as progress:
             from bayesift.corpora import load
             from bayesift.tables import load_table
@@ -262,8 +284,8 @@ class CorpusOptions(TableOptions):
 
             with usage_errors(), reading_progress(progress):
                 if name == "-":
-                    return load_table(BytesIO(sys.stdin.buffer.read()), **self._reading)
-                return load(name, data_dir=self.data_dir, **self._reading)
+                    return load_table(BytesIO(sys.stdin.buffer.read()), **options)
+                return load(name, data_dir=self.data_dir, **options)
 
     @property
     def _reading(self) -> dict[str, Any]:
@@ -277,19 +299,55 @@ class CorpusOptions(TableOptions):
             **asdict(self.format),
         }
 
-    def chunks(self, name: str, *, quiet: bool = False) -> Iterator[Corpus]:
+    def chunks(
+        self, name: str, *, quiet: bool = False, layout: TableLayout | None = None
+    ) -> Iterator[Corpus]:
         """Load a table in chunks, "-" for stdin.
 
-        Skipped records and guesses are printed to stderr.
+        Skipped records and guesses are printed to stderr. `layout` as in `read`.
         """
         from bayesift.tables import load_chunks
 
         source = sys.stdin.buffer if name == "-" else Path(name)
-        for chunk in load_chunks(source, **self._reading):
+        for chunk in load_chunks(source, layout=layout, **self._reading):
             print_problems(chunk.problems)
             if not quiet:
                 print_guesses(name, chunk.notes)
             yield chunk
+
+
+@dataclass(frozen=True)
+class TrainingOptions(CorpusOptions):
+    """How to read a corpus to learn from."""
+
+    group: Annotated[
+        str | None,
+        Option(
+            help="Column of groups, such as an author or a thread: texts of one group are held "
+            "out together."
+        ),
+    ] = None
+    others: Annotated[
+        str | None,
+        Option(
+            "--columns",
+            help="Columns of numbers or categories to use beside the text, separated by commas.",
+            metavar="A,B",
+        ),
+    ] = None
+
+    @property
+    def columns(self) -> Columns:
+        """The columns that were named."""
+        others = tuple(split_names(self.others or ""))
+        return replace(super().columns, group=self.group, others=others)
+
+
+def _column(name: str | None) -> str | None:
+    """Return the name of a column: "" for the word none."""
+    if name is not None and name.lower() == _NO_COLUMN:
+        return ""
+    return name
 
 
 @dataclass(frozen=True)
@@ -408,6 +466,7 @@ class LearnerOptions:
         *,
         knowledge: TermKnowledge | None = None,
         parameters: dict[str, Any] | None = None,
+        columns: Sequence[str] = (),
     ) -> TextClassifier:
         """Make an unfitted classifier; `parameters` are those of the learner."""
         from bayesift.classifier import TextClassifier
@@ -442,6 +501,7 @@ class LearnerOptions:
             characters=self.characters,
             random_state=self.seed,
             knowledge=knowledge,
+            columns=columns,
         )
 
     def _selection(self) -> SelectTerms | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from bayesift.classifier import TextClassifier
     from bayesift.spark import SparkEvaluation
-    from bayesift.tables import Columns
+    from bayesift.tables import Columns, TableLayout
 
 
 @contextmanager
@@ -52,12 +52,22 @@ def _first_line(error: Exception) -> str:
 
 
 def _read_parquet(
-    spark: SparkSession, path: str, wanted: Columns, *, labelled: bool = False
+    spark: SparkSession,
+    path: str,
+    wanted: Columns,
+    layout: TableLayout | None = None,
+    *,
+    labelled: bool = False,
 ) -> tuple[DataFrame, str, Columns]:
-    """Read documents of Parquet: titles before texts, the text column, and all columns."""
+    """Read documents of Parquet: titles before texts, the text column, and all columns.
+
+    Columns that are not named are those of the layout.
+    """
     from bayesift.spark import with_titles
 
     df = spark.read.parquet(path)
+    if layout is not None:
+        wanted = layout.fill(wanted, df.columns, file=path, labels=labelled)
     columns = wanted.resolve(df.columns, file=path)
     if labelled and columns.label is None:
         raise DataError("no column of categories; name it with --label", file=path)
@@ -114,7 +124,7 @@ def _classify(
 
     from bayesift.spark import score, score_files
 
-    df, text, columns = _read_parquet(spark, documents, wanted)
+    df, text, columns = _read_parquet(spark, documents, wanted, classifier.layout_)
     if columns.title is None and not any(Path(documents).rglob("*=*")):
         return score_files(spark, documents, output, classifier, text, columns.id, top=top)
     score(df, classifier, text, columns.id, top=top).write.parquet(str(output))
@@ -135,6 +145,7 @@ def fit_on_spark(
 ) -> TextClassifier:
     """Fit a classifier to a labelled Parquet file."""
     from bayesift.spark import fit_naive_bayes, fit_one_vs_rest
+    from bayesift.tables import TableLayout
 
     unfitted = learner.classifier(model, parameters=parameters)
     names = ("model", "vectorizer", "selection", "threshold")
@@ -143,9 +154,12 @@ def fit_on_spark(
     with session(master, quiet=quiet) as spark:
         df, text, columns = _read_parquet(spark, corpus, source.columns, labelled=True)
         if model.startswith("naive-bayes"):
-            return fit_naive_bayes(df, text, columns.label or "", **options)
-        options["threshold_cv"] = learner.threshold_folds
-        return fit_one_vs_rest(df, text, columns.label or "", **options).classifier
+            classifier = fit_naive_bayes(df, text, columns.label or "", **options)
+        else:
+            options["threshold_cv"] = learner.threshold_folds
+            classifier = fit_one_vs_rest(df, text, columns.label or "", **options).classifier
+        classifier.layout_ = TableLayout(columns, source.separator)
+        return classifier
 
 
 def evaluate_on_spark(
@@ -157,5 +171,9 @@ def evaluate_on_spark(
 
     classifier = TextClassifier.load(model)
     with session(master, quiet=quiet) as spark:
-        df, text, columns = _read_parquet(spark, corpus, source.columns, labelled=True)
-        return evaluate(df, classifier, text, columns.label or "", separator=source.separator)
+        layout = classifier.layout_
+        df, text, columns = _read_parquet(spark, corpus, source.columns, layout, labelled=True)
+        separator = source.separator
+        if separator is None and layout is not None:
+            separator = layout.separator
+        return evaluate(df, classifier, text, columns.label or "", separator=separator)

@@ -26,7 +26,7 @@ from bayesift.records import Corpus
 from bayesift.references import holds_references, load_references
 from bayesift.tables import svmlight
 from bayesift.tables.archives import load_folder
-from bayesift.tables.columns import Columns
+from bayesift.tables.columns import Columns, TableLayout
 from bayesift.tables.loading import ProblemLog, Source, bare_suffix
 from bayesift.tables.reader import TABLES_ONLY, TableFormat, TableReader, read_corpus
 
@@ -282,6 +282,7 @@ def load(
     header: bool | None = None,
     sheet: str | None = None,
     skip_bad: bool = False,
+    layout: TableLayout | None = None,
 ) -> Corpus:
     """Load a corpus by name, or from a table, references, a vector file, an archive or a folder.
 
@@ -293,6 +294,8 @@ def load(
     encoding : for tables and folders; guessed by default
     skip_bad : skip records that cannot be read and list them in `problems`, instead of refusing the
         corpus
+    layout : how the table was read that a model was fitted to; a table is read by these columns,
+        as far as no others are named
 
     Examples
     --------
@@ -324,8 +327,8 @@ def load(
         _refuse("a file of references", **given)
         return load_references(source, skip_bad=skip_bad)
     format = TableFormat(encoding, delimiter, header, sheet)  # noqa: A001
-    reader = TableReader(source, ProblemLog(skip=skip_bad), format)
-    is_plain = columns is None and separator is None
+    reader = TableReader(source, ProblemLog(skip=skip_bad), format, layout=layout)
+    is_plain = columns is None and separator is None and layout is None
     if is_plain and SCREENING_COLUMNS.issubset(reader.column_names()):
         return read_screening(reader)
     return read_corpus(reader, columns or Columns(), separator)

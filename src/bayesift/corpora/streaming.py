@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,16 @@ from bayesift.arrays import BoolArray
 from bayesift.records import Corpus, Note
 from bayesift.references import holds_references, read_references
 from bayesift.tables.arrow import ColumnBlock, read_parts
-from bayesift.tables.columns import Columns, read_name, read_text
+from bayesift.tables.columns import Columns, TableLayout, read_name, read_text
 from bayesift.tables.loading import ProblemLog, Source
-from bayesift.tables.reader import TABLES_ONLY, TableFormat, TableReader, read_records
+from bayesift.tables.reader import (
+    TABLES_ONLY,
+    TableFormat,
+    TableReader,
+    cell_texts,
+    cell_values,
+    read_records,
+)
 from bayesift.tables.rows import Row, RowChecks
 from bayesift.tables.svmlight import holds_vectors, load_svmlight
 
@@ -27,10 +34,19 @@ BATCH_TEXTS = 1 << 14
 
 
 class TextBatch(NamedTuple):
-    """Texts and their ids, as Arrow arrays of strings."""
+    """Texts of a source, as Arrow arrays.
+
+    Parameters
+    ----------
+    ids, texts : strings
+    others : the cells, as strings, of the columns that a model uses beside the text
+    columns : all columns of the source; with the ids before them, if it has no column of ids
+    """
 
     ids: pa.Array
     texts: pa.Array
+    others: Mapping[str, pa.Array]
+    columns: Mapping[str, pa.Array]
 
     @property
     def are_blank(self) -> BoolArray:
@@ -43,10 +59,11 @@ class TextBatch(NamedTuple):
 
 
 class VectorBatch(NamedTuple):
-    """Documents of a vector file and their ids."""
+    """Documents of a vector file and their ids, which are all its columns."""
 
     ids: pa.Array
     texts: Corpus
+    columns: Mapping[str, pa.Array]
 
     @property
     def are_blank(self) -> BoolArray:
@@ -56,16 +73,20 @@ class VectorBatch(NamedTuple):
         return blank
 
 
-_Record: TypeAlias = tuple[str, str]  # id and text
+class _Record(NamedTuple):
+    id: str
+    text: str
+    values: Mapping[str, Any]
 
 
 @dataclass
 class TextReader:
     r"""Reader of texts from a table, a file of references or vectors, or lines of a file or stream.
 
-    CSV and JSON lines are parsed by Arrow in blocks (see `read_parts`). Columns that are not named
-    are guessed; ids are line numbers by default. `notes` says what was guessed. A row of a table
-    without text is a text too, which is blank.
+    CSV, JSON lines and Parquet are read by Arrow in blocks (see `read_parts`). Columns that are not
+    named are those of the layout, else they are guessed; ids are line numbers by default. `notes`
+    says what was guessed. `whole` batches have all columns of the source. A row of a table without
+    text is a text too, which is blank.
     """
 
     source: Path | BinaryIO
@@ -73,7 +94,10 @@ class TextReader:
     format: TableFormat = field(default_factory=TableFormat)
     log: ProblemLog = field(default_factory=ProblemLog)
     batch: int | None = None
+    layout: TableLayout | None = None
+    whole: bool = False
     notes: list[Note] = field(default_factory=list)
+    delimiter: str | None = None
 
     def __iter__(self) -> Iterator[TextBatch | VectorBatch]:
         live = self.batch == 1
@@ -85,20 +109,51 @@ class TextReader:
         if may_be_references and holds_references(source):
             yield from self._read_references(source)
             return
-        reader = TableReader(source, self.log, self.format, live=live)
+        reader = TableReader(source, self.log, self.format, live=live, layout=self.layout)
         self.notes = reader.notes
         size = self.batch or BATCH_TEXTS
         if reader.is_text and reader.kind != "json-lines" and not self._is_table(reader):
-            yield from _to_arrow(_plain(reader.lines(), reader.checks), size)
-        elif self.batch is not None:
-            columns, rows = reader.resolve(self.columns, labels=False)
-            yield from _to_arrow(_records(rows, columns, reader.checks), size)
+            yield from _plain_batches(_plain(reader.lines(), reader.checks), size)
+            return
+        if reader.kind == "delimited":
+            self.delimiter = reader.dialect[0].delimiter
+        parts: Iterable[tuple[Columns, ColumnBlock | Iterator[Row]]]
+        if self.batch is not None:
+            parts = [reader.resolve(self.columns, labels=False)]
         else:
-            for columns, part in read_parts(reader, self.columns, labels=False):
-                if isinstance(part, ColumnBlock):
-                    yield TextBatch(*part.ids_and_texts(columns))
-                else:
-                    yield from _to_arrow(_records(part, columns, reader.checks), size)
+            parts = read_parts(reader, self.columns, labels=False, whole=self.whole)
+        for columns, part in parts:
+            if isinstance(part, ColumnBlock):
+                yield self._of_block(part, columns, reader)
+                continue
+            records = (r for _, r in read_records(part, columns, _read_record, reader.checks))
+            while batch := list(islice(records, size)):
+                yield self._of_rows(batch, columns, reader)
+
+    def _of_block(self, block: ColumnBlock, columns: Columns, reader: TableReader) -> TextBatch:
+        table = block.unlabelled_documents(columns)
+        others = {name: cells.combine_chunks() for name, cells in table.others.items()}
+        ids = table.ids.combine_chunks()
+        held = {}
+        if self.whole:
+            held = {name: block.columns[name] for name in reader.names}
+        return TextBatch(
+            ids, table.full_texts.combine_chunks(), others, _with_ids(held, ids, columns)
+        )
+
+    def _of_rows(
+        self, records: Sequence[_Record], columns: Columns, reader: TableReader
+    ) -> TextBatch:
+        import pyarrow as pa
+
+        rows = [record.values for record in records]
+        ids = pa.array([record.id for record in records])
+        texts = pa.array([record.text for record in records], pa.large_string())
+        others = {name: cell_texts(rows, name).combine_chunks() for name in columns.others}
+        held = {}
+        if self.whole:
+            held = {name: cell_values(rows, name) for name in reader.names}
+        return TextBatch(ids, texts, others, _with_ids(held, ids, columns))
 
     def _read_references(self, source: Source) -> Iterator[TextBatch]:
         found = read_references(source)
@@ -106,7 +161,7 @@ class TextReader:
         for problem in found.refused:
             self.log.report(problem.message, file=problem.file, line=problem.line)
         texts = ((reference.id, reference.text) for reference in found if reference.text)
-        yield from _to_arrow(texts, self.batch or BATCH_TEXTS)
+        yield from _plain_batches(texts, self.batch or BATCH_TEXTS)
 
     def _read_vectors(self, source: Source) -> Iterator[VectorBatch]:
         import pyarrow as pa
@@ -116,7 +171,8 @@ class TextReader:
         size = self.batch or BATCH_TEXTS
         for start in range(0, len(corpus), size):
             part = corpus.select(np.arange(start, min(start + size, len(corpus))))
-            yield VectorBatch(pa.array(part.ids), part)
+            ids = pa.array(part.ids)
+            yield VectorBatch(ids, part, {"id": ids})
 
     def _is_table(self, reader: TableReader) -> bool:
         """Whether text whose suffix does not tell is a table with given or usual columns."""
@@ -130,26 +186,40 @@ class TextReader:
         return reader.kind is not None and (given or reader.has_known_names)
 
 
-def _records(rows: Iterator[Row], columns: Columns, checks: RowChecks) -> Iterator[_Record]:
-    return (record for _, record in read_records(rows, columns, _read_record, checks))
-
-
-def _to_arrow(records: Iterator[_Record], size: int) -> Iterator[TextBatch]:
+def _with_ids(
+    held: Mapping[str, pa.Array], ids: pa.Array, columns: Columns
+) -> dict[str, pa.Array]:
+    """Put the ids before the columns of the source, or in the place of its column of ids."""
     import pyarrow as pa
 
-    while batch := list(islice(records, size)):
-        yield TextBatch(*map(pa.array, zip(*batch, strict=True)))
+    if not held or (columns.id is None and "id" not in held):
+        return {"id": ids, **held}
+    if columns.id is not None and pa.types.is_large_string(held[columns.id].type):
+        return {**held, columns.id: ids}
+    return dict(held)
+
+
+def _plain_batches(texts: Iterator[tuple[str, str]], size: int) -> Iterator[TextBatch]:
+    """Make batches of pairs of an id and a text."""
+    import pyarrow as pa
+
+    while batch := list(islice(texts, size)):
+        names, held = zip(*batch, strict=True)
+        ids = pa.array(names)
+        found = pa.array(held, pa.large_string())
+        yield TextBatch(ids, found, {}, {"id": ids, "text": found})
 
 
 def _read_record(row: Row, columns: Columns) -> _Record:
     text = read_text(row.values, columns.text, required=True)
     title = read_text(row.values, columns.title)
-    text = f"{title}\n{text}" if title else text
+    if title:
+        text = f"{title}\n{text}" if text else title
     name = row.values.get(columns.id) if columns.id else None
-    return str(row.line) if name is None else read_name(name), text
+    return _Record(str(row.line) if name is None else read_name(name), text, row.values)
 
 
-def _plain(lines: Iterable[str], checks: RowChecks) -> Iterator[_Record]:
+def _plain(lines: Iterable[str], checks: RowChecks) -> Iterator[tuple[str, str]]:
     for number, line in enumerate(lines, 1):
         text = line.rstrip("\r\n")
         if text.strip() and checks.accept(Row(number, {"text": text})):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,6 +35,7 @@ class Corpus:
     vectors : term weights, documents x terms, for corpora without text
     problems : records of the source that were skipped
     notes : what was guessed in reading the source
+    layout : the columns of the table that it was read from, a `bayesift.tables.TableLayout`
 
     Examples
     --------
@@ -57,6 +59,7 @@ class Corpus:
     vectors: SparseRows | None = None
     problems: tuple[ReadingProblem, ...] = ()
     notes: tuple[Note, ...] = ()
+    layout: Any = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", tuple(self.categories))
@@ -95,6 +98,7 @@ class Corpus:
             self.vectors,
             self.problems,
             self.notes,
+            self.layout,
         )
 
     def __len__(self) -> int:
@@ -155,6 +159,34 @@ class Corpus:
         if isinstance(self.documents, DocumentTable) and self.documents.splits is None:
             return ()
         return tuple(name for name in dict.fromkeys(self._splits) if name is not None)
+
+    @property
+    def times(self) -> list[datetime.datetime | None] | None:
+        """The date of each document; None if no document has one."""
+        dates: list[datetime.datetime | None]
+        if isinstance(self.documents, DocumentTable):
+            held = self.documents.dates
+            dates = [] if held is None else held.to_pylist()
+        else:
+            dates = [document.date for document in self.documents]
+        if any(date is not None for date in dates):
+            return dates
+        return None
+
+    @property
+    def groups(self) -> list[str | None] | None:
+        """The group of each document, such as its author; None if the source has no groups."""
+        if isinstance(self.documents, DocumentTable) and self.documents.groups is not None:
+            groups: list[str | None] = self.documents.groups.to_pylist()
+            return groups
+        return None
+
+    @property
+    def others(self) -> dict[str, list[str | None]]:
+        """Further columns of the source, with the value of each document."""
+        if not isinstance(self.documents, DocumentTable):
+            return {}
+        return {name: column.to_pylist() for name, column in self.documents.others.items()}
 
     @property
     def is_single_label(self) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -28,6 +28,9 @@ class DocumentTable(Sequence[Document]):
     labels : documents x categories; the categories of a document are in the order of its entries
     categories : the columns of `labels`
     titles, splits : Arrow arrays of strings, or None where no document has any
+    dates : Arrow array of timestamps, or None where no document has any
+    groups : Arrow array of strings: documents of one group are held out together
+    others : further columns of the source by name, Arrow arrays of strings
     """
 
     ids: pa.ChunkedArray
@@ -36,6 +39,9 @@ class DocumentTable(Sequence[Document]):
     categories: tuple[str, ...]
     titles: pa.ChunkedArray | None = None
     splits: pa.ChunkedArray | None = None
+    dates: pa.ChunkedArray | None = None
+    groups: pa.ChunkedArray | None = None
+    others: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
 
     @classmethod
     def joined(cls, tables: Sequence[DocumentTable]) -> DocumentTable:
@@ -55,11 +61,17 @@ class DocumentTable(Sequence[Document]):
             _chained([table._splits for table in tables])
             if any(table.splits is not None for table in tables)
             else None,
+            _chained_if_held([table.dates for table in tables]),
+            _chained_if_held([table.groups for table in tables]),
+            {
+                name: _chained([table.others[name] for table in tables])
+                for name in tables[0].others
+            },
         )
 
     @classmethod
     def of(cls, documents: Iterable[Document]) -> DocumentTable:
-        """Make the table of documents without dates."""
+        """Make the table of documents, without their dates."""
         import pyarrow as pa
 
         made = list(documents)
@@ -139,9 +151,9 @@ class DocumentTable(Sequence[Document]):
         ends = self.labels.indptr
         columns: list[list[Any]] = [
             [None] * n if column is None else column.slice(start, n).to_pylist()
-            for column in (self.ids, self.texts, self.titles, self.splits)
+            for column in (self.ids, self.texts, self.titles, self.splits, self.dates)
         ]
-        ids, texts, titles, splits = columns
+        ids, texts, titles, splits, dates = columns
         return tuple(
             Document(
                 ids[k],
@@ -151,7 +163,7 @@ class DocumentTable(Sequence[Document]):
                     self.categories[j]
                     for j in self.labels.indices[ends[start + k] : ends[start + k + 1]]
                 ),
-                None,
+                dates[k],
                 splits[k],
             )
             for k in range(n)
@@ -173,13 +185,12 @@ class DocumentTable(Sequence[Document]):
 
     def select(self, rows: IntArray) -> DocumentTable:
         """Return the table of these rows."""
-        taken = [
-            None if column is None else _taken(column, rows)
-            for column in (self.ids, self.texts, self.titles, self.splits)
-        ]
-        return DocumentTable(
-            taken[0], taken[1], rows_of(self.labels, rows), self.categories, taken[2], taken[3]
-        )
+        taken: dict[str, Any] = {}
+        for name in ("ids", "texts", "titles", "splits", "dates", "groups"):
+            column = getattr(self, name)
+            taken[name] = None if column is None else _taken(column, rows)
+        others = {name: _taken(column, rows) for name, column in self.others.items()}
+        return replace(self, labels=rows_of(self.labels, rows), others=others, **taken)
 
     @property
     def has_empty_id(self) -> bool:
@@ -303,6 +314,14 @@ def _chained(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     return pa.chunked_array(
         [chunk for column in columns for chunk in column.chunks], columns[0].type
     )
+
+
+def _chained_if_held(columns: Sequence[pa.ChunkedArray | None]) -> pa.ChunkedArray | None:
+    """Chain columns that all tables have, or none."""
+    held = [column for column in columns if column is not None]
+    if not held:
+        return None
+    return _chained(held)
 
 
 def _taken(column: pa.ChunkedArray, rows: IntArray) -> pa.ChunkedArray:

@@ -8,8 +8,8 @@ with which line.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -22,16 +22,23 @@ from bayesift.records import DocumentTable
 from bayesift.records.table import csr_of, rows_of
 from bayesift.tables.columns import SAMPLE_ROWS, Columns, read_categories
 from bayesift.tables.loading import ProblemLog, Rejoined, check_encoding, read_lines
-from bayesift.tables.rows import Dialect, Row, read_json_lines
+from bayesift.tables.rows import Dialect, Row, batch_rows, read_batches, read_json_lines
 
 if TYPE_CHECKING:
     from bayesift.tables.reader import TableReader
 
 BLOCK_BYTES = 1 << 22
+_ROWS_PER_BATCH = 1 << 14  # of Parquet
 _NEWLINE, _RETURN, _QUOTE = b'\n\r"'
 _ESCAPED = b"\\u"
 _NUL = b"\\u0000"
 _MARK = b"\xef\xbb\xbf"
+_JSON_TYPES = {
+    str: pa.large_string(),
+    int: pa.int64(),
+    float: pa.float64(),
+    bool: pa.bool_(),
+}
 _BETWEEN = "\x1f"  # the unit separator, which joins the labels of a list
 
 
@@ -58,10 +65,9 @@ class ColumnBlock:
         bounds = pc.min_max(sizes).as_py()
         return bool(bounds["min"] > 0 and max(map(_longest, self.columns.values())) <= longest)
 
-    def ids_and_texts(self, columns: Columns) -> tuple[pa.Array, pa.Array]:
-        """Return the id of each row, by default its line, and its title and text."""
-        table = self.documents(replace(columns, label=None, split=None))
-        return table.ids.combine_chunks(), table.full_texts.combine_chunks()
+    def unlabelled_documents(self, columns: Columns) -> DocumentTable:
+        """Convert the rows to documents without labels, splits, dates and groups."""
+        return self.documents(replace(columns, label=None, split=None, date=None, group=None))
 
     def documents(self, columns: Columns, separator: str | None = None) -> DocumentTable:
         """Convert the rows to documents."""
@@ -77,11 +83,25 @@ class ColumnBlock:
             titles = pa.chunked_array([self.columns[columns.title].fill_null("")])
         splits = None
         if columns.split is not None:
-            names = pc.utf8_trim_whitespace(self.columns[columns.split].cast(pa.string()))
-            splits = pa.chunked_array([pc.if_else(pc.equal(names, ""), None, names)])
+            splits = self._strings(columns.split)
         texts = pa.chunked_array([self.columns[columns.text]])
         labels, names = self._labels(columns.label, separator)
-        return DocumentTable(pa.chunked_array([ids]), texts, labels, names, titles, splits)
+        return DocumentTable(
+            pa.chunked_array([ids]),
+            texts,
+            labels,
+            names,
+            titles,
+            splits,
+            None if columns.date is None else self._strings(columns.date),
+            None if columns.group is None else self._strings(columns.group),
+            {name: self._strings(name) for name in columns.others},
+        )
+
+    def _strings(self, name: str) -> pa.ChunkedArray:
+        """Return the cells of a column as text; blank ones are missing."""
+        cells = pc.utf8_trim_whitespace(self.columns[name].cast(pa.string()))
+        return pa.chunked_array([pc.if_else(pc.equal(cells, ""), None, cells)])
 
     def _labels(
         self, column: str | None, separator: str | None
@@ -288,35 +308,40 @@ def parse_json_lines(
     return ColumnBlock(np.arange(len(table)) + line, columns)
 
 
-def json_types(rows: Sequence[Mapping[str, Any]], columns: Columns) -> dict[str, pa.DataType]:
-    """Find the Arrow types of columns by their first values that are not missing.
+def json_types(
+    rows: Sequence[Mapping[str, Any]], columns: Columns, more: Iterable[str] = ()
+) -> dict[str, pa.DataType]:
+    """Find the Arrow types of columns, and of `more`, by their first values that are not missing.
 
     The result is empty if a value has a type that Arrow should not parse here.
     """
     types: dict[str, pa.DataType] = {}
-    for role, name in ((field.name, getattr(columns, field.name)) for field in fields(columns)):
-        if name is None:
-            continue
+    texts = (columns.text, columns.title, columns.split)
+    for name in dict.fromkeys([*columns.present, *more]):
         value = next((row[name] for row in rows if row.get(name) is not None), "")
         kind = type(value[0] if isinstance(value, list) and value else value)
-        if kind is str and isinstance(value, list) and role == "label":
+        if kind is str and isinstance(value, list) and name not in texts:
             types[name] = pa.list_(pa.string())
-        elif kind is str or (kind in (int, bool) and role in ("id", "label")):
-            types[name] = {str: pa.large_string(), int: pa.int64(), bool: pa.bool_()}[kind]
+        elif kind is str or (kind in _JSON_TYPES and name not in texts):
+            types[name] = _JSON_TYPES[kind]
         else:
             return {}
+    if types.get(columns.id or "") == pa.float64():  # 2.0 is written as 2
+        return {}
     return types
 
 
 def read_parts(
-    reader: TableReader, wanted: Columns, *, labels: bool = True
+    reader: TableReader, wanted: Columns, *, labels: bool = True, whole: bool = False
 ) -> Iterator[tuple[Columns, ColumnBlock | Iterator[Row]]]:
     """Read a table in parts: Arrow columns where a block can be parsed at once, else rows.
 
-    Each part comes with the columns of the table. Without `labels`, labels and splits are not read.
-
-    Without `labels`, labels and splits are not read.
+    Each part comes with the columns of the table. Without `labels`, labels, splits and dates are
+    not read. `whole` parts have all columns of the table.
     """
+    if reader.kind == "parquet" and not labels and not reader.live:
+        yield from _parquet_parts(reader, wanted)
+        return
     is_utf_8 = check_encoding(reader.checks.encoding) == "utf-8-sig"
     if (
         reader.kind not in ("delimited", "json-lines")
@@ -329,11 +354,54 @@ def read_parts(
         return
     with reader.open() as stream:
         read = _delimited_parts if reader.kind == "delimited" else _json_parts
-        yield from read(reader, BlockStream(stream), wanted, labels=labels)
+        yield from read(reader, BlockStream(stream), wanted, labels=labels, whole=whole)
+
+
+def _parquet_parts(
+    reader: TableReader, wanted: Columns
+) -> Iterator[tuple[Columns, ColumnBlock | Iterator[Row]]]:
+    """Read Parquet without labels, with the types of its columns."""
+    columns = None
+    with reader.parquet_source() as source:
+        for first, batch in read_batches(source, reader.path, _ROWS_PER_BATCH):
+            if columns is None:
+                sample = batch.slice(0, SAMPLE_ROWS)
+                rows = batch_rows(
+                    sample, first, replace(reader.checks, log=ProblemLog(skip=True))
+                )
+                columns, _ = reader.resolve_rows(rows, wanted, labels=False)
+            block = _block_of_batch(batch, first, columns)
+            if block is not None and block.are_texts_good(
+                columns, reader.checks.max_characters
+            ):
+                yield columns, block
+            else:
+                yield columns, batch_rows(batch, first, reader.checks)
+
+
+def _block_of_batch(batch: pa.RecordBatch, first: int, columns: Columns) -> ColumnBlock | None:
+    """Return a batch as a block; None if a column that is used must be read row by row."""
+    held: dict[str, pa.Array] = dict(zip(batch.schema.names, batch.columns, strict=True))
+    for name in (columns.text, columns.title):
+        if name is None:
+            continue
+        kind = held[name].type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            return None
+        held[name] = held[name].cast(pa.large_string())
+        if pc.any(pc.match_substring(held[name], "\0")).as_py():
+            return None
+    for name in filter(None, (columns.id, *columns.others)):
+        kind = held[name].type
+        is_exact = pa.types.is_string(kind) or pa.types.is_integer(kind)
+        is_float = pa.types.is_floating(kind) and name != columns.id
+        if not (is_exact or is_float or pa.types.is_large_string(kind)):
+            return None
+    return ColumnBlock(np.arange(len(batch)) + first, held)
 
 
 def _json_parts(
-    reader: TableReader, source: BlockStream, wanted: Columns, *, labels: bool
+    reader: TableReader, source: BlockStream, wanted: Columns, *, labels: bool, whole: bool
 ) -> Iterator[tuple[Columns, ColumnBlock | Iterator[Row]]]:
     quiet = replace(reader.checks, log=ProblemLog(skip=True))
     columns = wanted
@@ -346,7 +414,11 @@ def _json_parts(
             is_known = bool(first)
             if is_known:
                 columns, _ = reader.resolve_rows(iter(first), wanted, labels=labels)
-                types = json_types([row.values for row in first], _used(columns, labels=labels))
+                types = json_types(
+                    [row.values for row in first],
+                    _used(columns, labels=labels),
+                    reader.names if whole else (),
+                )
         parsed = parse_json_lines(block, types, line)
         if parsed is not None and parsed.are_texts_good(columns, reader.checks.max_characters):
             yield columns, parsed
@@ -356,7 +428,7 @@ def _json_parts(
 
 
 def _delimited_parts(
-    reader: TableReader, source: BlockStream, wanted: Columns, *, labels: bool
+    reader: TableReader, source: BlockStream, wanted: Columns, *, labels: bool, whole: bool
 ) -> Iterator[tuple[Columns, ColumnBlock | Iterator[Row]]]:
     dialect, first_line = reader.dialect
     block = source.next_block(quoted=dialect.quoted)
@@ -378,7 +450,7 @@ def _delimited_parts(
     names = list(first.values)
     readers = []
     plain = replace(dialect, above=0, width=len(names))
-    used = _used(columns, labels=labels).present
+    used = names if whole else list(dict.fromkeys(_used(columns, labels=labels).present))
     block = _without_lines(block, line - 1)
     while block:
         # A block with unusual quotes is read to the end of the file by Python's reader, since
@@ -404,7 +476,7 @@ def _delimited_parts(
 def _used(columns: Columns, *, labels: bool) -> Columns:
     if labels:
         return columns
-    return replace(columns, label=None, split=None)
+    return replace(columns, label=None, split=None, date=None, group=None)
 
 
 def _decoded(block: bytes, newline: str = "") -> Iterator[str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
 
 from bayesift.errors import DataError
 from bayesift.records import Note
+from bayesift.tables.dates import read_dates, read_iso
 from bayesift.tables.loading import describe_damage
 
 # Names by which a column is recognised, the first that is present.
@@ -28,15 +29,29 @@ _NAMES = {
 GUESSES = {role: names.split() for role, names in _NAMES.items()}
 KNOWN_NAMES = frozenset(name for names in GUESSES.values() for name in names)
 
+# Words in the name of a column of dates.
+_DATE_WORDS = (
+    "date datum day fecha data datetime time timestamp created published posted sent received "
+    "updated year jahr année"
+)
+_DATE_ENDINGS = ("date", "datum")
+_YEARS = range(1800, 2101)
+
 LONGEST_LABEL = 60  # characters
 SAMPLE_ROWS = 500
 _MIN_ROWS_TO_RECUR = 20
+_MIN_ROWS_OF_DATES = 20  # in fewer rows a date tells nothing of later texts
+_MIN_ROWS_OF_TEXTS = 10
+_MIN_SHARE_OF_DATES = 0.8
+_MIN_WORDS_OF_TEXT = 2  # a cell, on average
 _NUMBER = re.compile(r"[-+]?\d[\d.,:/\s-]*")  # also dates and times
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns of a table; a name that is not given is guessed (except a date).
+    """Names of the columns of a table.
+
+    A name that is not given (None) is guessed, except a group; "" stands for no such column.
 
     Parameters
     ----------
@@ -44,13 +59,16 @@ class Columns:
     label : the category or categories
     id : the name of the document; by default its line number
     title : the headline
-    date : ISO 8601, or a year
+    date : when it was written, in any form of `read_dates`
     split : the part of the corpus, such as "train"
+    group : documents of one group, such as an author, are held out together
+    others : numbers or categories to use beside the text
 
     Examples
     --------
-    >>> Columns(label="desk").resolve(["Headline", "Body", "desk"], file="news.csv")
-    Columns(text='Body', label='desk', id=None, title='Headline', date=None, split=None)
+    >>> found = Columns(label="desk").resolve(["Headline", "Body", "desk"], file="news.csv")
+    >>> found.text, found.title, found.label, found.date
+    ('Body', 'Headline', 'desk', None)
     """
 
     text: str | None = None
@@ -59,6 +77,8 @@ class Columns:
     title: str | None = None
     date: str | None = None
     split: str | None = None
+    group: str | None = None
+    others: tuple[str, ...] = ()
 
     def resolve(
         self,
@@ -71,12 +91,13 @@ class Columns:
     ) -> Columns:
         """Find each column among `names`.
 
-        A text or label that no name tells is looked for in the cells of `rows`.
+        A text, label or date that no name tells is looked for in the cells of `rows`.
 
-        A missing column is an error if it was named or is the text. Without `labels` that column is
-        not looked for.
+        A missing column is an error if it was named or is the text. Without `labels`, labels and
+        dates are not looked for.
         """
-        found = {field.name: self._find(field.name, names) for field in fields(self)}
+        found = {role: self._find(role, names) for role in ROLES}
+        others = {name: _matching(name, names) for name in self.others}
         if rows and found["text"] is None and self.text is None:
             found["text"] = _longest(
                 names, rows, taken=[column for role, column in found.items() if role != "title"]
@@ -84,19 +105,37 @@ class Columns:
             if found["title"] == found["text"]:
                 found["title"] = None
         if rows and labels and found["label"] is None and self.label is None:
+            free = [name for name in names if name not in others.values()]
             found["label"] = next(
-                iter(label_candidates(names, rows, taken=found.values())), None
+                iter(label_candidates(free, rows, taken=found.values())), None
             )
         missing = [
             getattr(self, role) or role
             for role, column in found.items()
-            if column is None and (role == "text" or getattr(self, role) is not None)
+            if column is None and (role == "text" or getattr(self, role))
         ]
+        missing += [name for name, column in others.items() if column is None]
         if missing:
             raise DataError(
                 f"no column {missing[0]!r}; there are: {listed(names)}", file=file, line=line
             )
-        return Columns(**found)
+        if labels and found["date"] is None and self.date is None:
+            taken = [*found.values(), *others.values()]
+            found["date"] = _find_dates(names, rows, taken)
+        used = tuple(name for name in others.values() if name is not None)
+        columns = Columns(others=used, **found)
+        columns._refuse_two_roles(file, line)
+        return columns
+
+    def _refuse_two_roles(self, file: str, line: int | None) -> None:
+        """Refuse a text that is the label too, or a label that the model would see."""
+        if self.label is not None and self.label in (self.text, self.title, *self.others):
+            raise DataError(
+                f"the column {self.label!r} cannot be both the label and what it is told by; name "
+                "another with --label or --text",
+                file=file,
+                line=line,
+            )
 
     def are_told_by(self, names: Collection[str], *, labels: bool = True) -> bool:
         """Whether names are enough to find the text and the labels."""
@@ -107,19 +146,14 @@ class Columns:
     @property
     def present(self) -> list[str]:
         """The columns that are named."""
-        return [
-            column
-            for field in fields(self)
-            if (column := getattr(self, field.name)) is not None
-        ]
+        named = [column for role in ROLES if (column := getattr(self, role))]
+        return [*named, *self.others]
 
     def _find(self, role: str, names: Collection[str]) -> str | None:
         named: str | None = getattr(self, role)
-        by_lower = {name.strip().lower(): name for name in reversed(list(names))}
         if named is not None:
-            if named in names:
-                return named
-            return by_lower.get(named.strip().lower())
+            return _matching(named, names) if named else None
+        by_lower = _by_lower_case(names)
         return next(
             (by_lower[guess] for guess in GUESSES.get(role, ()) if guess in by_lower), None
         )
@@ -154,6 +188,9 @@ class Columns:
                     f"--{'split-column' if role == 'split' else role}",
                 )
             )
+        if self.date is not None and wanted.date is None:
+            reason = "tells later texts from earlier ones"
+            notes.append(Note("date", repr(self.date), reason, "--time"))
         return notes
 
     def _describe(
@@ -165,6 +202,147 @@ class Columns:
         if others:
             return f"{values}; also possible: {listed(others[:3])}"
         return values
+
+
+ROLES = tuple(field.name for field in fields(Columns) if field.name != "others")
+
+
+@dataclass(frozen=True)
+class TableLayout:
+    """The columns that a table was read by, for a model to read the next table in the same way.
+
+    Parameters
+    ----------
+    columns : those that were found
+    separator : of several categories in one field
+    header : False if the columns have numbers instead of names
+    unused_texts : columns of text that are not among `columns`
+
+    Examples
+    --------
+    >>> layout = TableLayout(Columns(text="Body", title="Subject", label="desk"))
+    >>> layout.fill(Columns(text="Text"), ["Text", "Subject"], file="a.csv", labels=False).title
+    'Subject'
+    """
+
+    columns: Columns
+    separator: str | None = None
+    header: bool | None = None
+    unused_texts: tuple[str, ...] = ()
+
+    def fill(
+        self,
+        wanted: Columns,
+        names: Collection[str],
+        *,
+        file: str,
+        line: int | None = None,
+        labels: bool = True,
+    ) -> Columns:
+        """Name the columns of a table like this one; those that are `wanted` count first.
+
+        A column that is needed and not among `names` is refused. An id and a split are optional;
+        the date and the group of a text matter only to those who learn from it.
+        """
+        needed = ["text", "title", "label"] if labels else ["text", "title"]
+        filled: dict[str, Any] = {"date": wanted.date or "", "group": wanted.group or ""}
+        for role in needed:
+            filled[role] = getattr(wanted, role)
+            if filled[role] is None:
+                name = getattr(self.columns, role)
+                if _matching(name or "", names) is None and self._is_plain(role, names):
+                    name = role
+                self._refuse_missing(name, role, names, file, line)
+                filled[role] = name or ""
+        for role in ("id", "split"):
+            filled[role] = getattr(wanted, role)
+            known = getattr(self.columns, role)
+            if filled[role] is None and known is not None:
+                filled[role] = _matching(known, names)
+        for name in self.columns.others:
+            self._refuse_missing(name, "columns", names, file, line)
+        return replace(wanted, others=self.columns.others, **filled)
+
+    def _is_plain(self, role: str, names: Collection[str]) -> bool:
+        """Whether a column called "text" or "label" can stand for another.
+
+        A model of one column of text takes what commands and the service call the text.
+        """
+        return role in ("text", "label") and not self.columns.title and role in names
+
+    def _refuse_missing(
+        self,
+        name: str | None,
+        role: str,
+        names: Collection[str],
+        file: str,
+        line: int | None,
+    ) -> None:
+        if not name or _matching(name, names) is not None:
+            return
+        cure = {
+            "text": "; --text names another",
+            "label": "; --label names another",
+            "title": "; --title names another, or none",
+        }.get(role, "")
+        what = "" if role == "columns" else f" as {role}"
+        raise DataError(
+            f"no column {name!r}, which the model was fitted to{what}; there are: "
+            f"{listed(names)}{cure}",
+            file=file,
+            line=line,
+        )
+
+
+def _by_lower_case(names: Iterable[str]) -> dict[str, str]:
+    return {name.strip().lower(): name for name in reversed(list(names))}
+
+
+def _matching(wanted: str, names: Collection[str]) -> str | None:
+    """Find a name, or else one that differs in case and white space around it."""
+    if wanted in names:
+        return wanted
+    return _by_lower_case(names).get(wanted.strip().lower())
+
+
+def _find_dates(
+    names: Iterable[str], rows: Sequence[Mapping[str, Any]], taken: Collection[str | None]
+) -> str | None:
+    """Find the column of dates: one whose name and cells tell, else one whose cells do."""
+    if len(rows) < _MIN_ROWS_OF_DATES:
+        return None
+    free = [name for name in names if name not in taken]
+    for name in sorted(free, key=lambda name: not _is_named_after_dates(name)):
+        cells = _cells(name, rows)
+        if not _is_named_after_dates(name):
+            # A number may be anything: only whole dates tell without a name.
+            cells = [cell for cell in cells if not cell.isdecimal()]
+        dates = [date for date in read_dates(cells) if date is not None and date.year in _YEARS]
+        if len(dates) >= _MIN_SHARE_OF_DATES * len(rows) and len(set(dates)) > 1:
+            return name
+    return None
+
+
+def _is_named_after_dates(name: str) -> bool:
+    lower = name.strip().lower()
+    words = re.split(r"[\W_]+", lower)
+    return not set(_DATE_WORDS.split()).isdisjoint(words) or lower.endswith(_DATE_ENDINGS)
+
+
+def text_candidates(
+    names: Iterable[str], rows: Sequence[Mapping[str, Any]], taken: Collection[str | None]
+) -> list[str]:
+    """Find columns of text, most of whose cells have several words and differ, longest first."""
+    if len(rows) < _MIN_ROWS_OF_TEXTS:
+        return []
+    sizes = {}
+    for name in names:
+        cells = [] if name in taken else _cells(name, rows)
+        n_words = sum(len(cell.split()) for cell in cells if not _NUMBER.fullmatch(cell))
+        is_text = n_words >= _MIN_WORDS_OF_TEXT * len(cells)
+        if is_text and len(set(cells)) > len(rows) / 2:
+            sizes[name] = n_words
+    return sorted(sizes, key=sizes.__getitem__, reverse=True)
 
 
 def _longest(
@@ -274,11 +452,9 @@ def read_date(value: Any) -> datetime.datetime | None:
     if isinstance(value, datetime.date):
         return datetime.datetime.combine(value, datetime.time())
     text = read_name(value)
-    try:
-        if text.removesuffix(".0").isdecimal() and len(text.removesuffix(".0")) <= 4:
-            return datetime.datetime(int(float(text)), 1, 1)
-        if text:
-            return datetime.datetime.fromisoformat(text)
+    if not text:
         return None
+    try:
+        return read_iso(text)
     except ValueError:
         raise ValueError(f"date {text[:40]!r} is neither ISO 8601 nor a year") from None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import BinaryIO, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
 
 import numpy as np
 
@@ -21,17 +21,19 @@ from bayesift.tables.columns import (
     KNOWN_NAMES,
     SAMPLE_ROWS,
     Columns,
+    TableLayout,
+    listed,
     read_categories,
-    read_date,
     read_name,
     read_text,
+    text_candidates,
 )
+from bayesift.tables.dates import read_dates
 from bayesift.tables.loading import (
     EMPTY_DOCUMENT,
     OLE,
     PARQUET,
     ZIPPED,
-    DocumentList,
     ProblemLog,
     Source,
     check_encoding,
@@ -61,6 +63,9 @@ from bayesift.tables.rows import (
 )
 from bayesift.tables.sheets import SPREADSHEETS, read_sheet
 from bayesift.threads import computed_once
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 DELIMITED = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
@@ -118,6 +123,7 @@ class TableReader:
     max_characters : maximum length of a field
     live : whether the source is a stream whose rows are wanted as they come
     pad : whether a row with too few fields is read, and listed in `short_rows`, instead of reported
+    layout : how the table was read that a model was fitted to: columns that are not named are those
 
     Attributes
     ----------
@@ -125,6 +131,8 @@ class TableReader:
     notes : what was guessed; complete when all rows are read
     header_line : the line that names the columns, if there is one
     short_rows : lines of the rows that were filled up
+    names : of all columns, once they are resolved
+    columns : those that were found, once they are resolved
 
     Examples
     --------
@@ -144,15 +152,22 @@ class TableReader:
         max_characters: int = MAX_CHARACTERS,
         live: bool = False,
         pad: bool = False,
+        layout: TableLayout | None = None,
     ) -> None:
         # The limit is process-wide and only raised, so that no other reader is affected.
         csv.field_size_limit(max(csv.field_size_limit(), max_characters))
         self.format = format or TableFormat()
+        if layout is not None and self.format.header is None:
+            self.format = replace(self.format, header=layout.header)
+        self._layout = layout
         self.live = live
         self.pad = pad
         self.short_rows: list[int] = []
         self.notes: list[Note] = []
         self.header_line: int | None = None
+        self.names: list[str] = []
+        self.columns: Columns | None = None
+        self._unused_texts: tuple[str, ...] = ()
         if not isinstance(source, Source):
             source = Source.of(source, self.format.encoding, live=live)
         self._source = source
@@ -242,11 +257,16 @@ class TableReader:
 
     @property
     def has_known_names(self) -> bool:
-        """Whether the first line of a delimited text holds a usual name of a text column."""
+        """Whether the first line of a delimited text names a column of text.
+
+        It is a usual name, or that of the layout.
+        """
         dialect, sample, _ = self._guess
-        return Columns().are_told_by(
-            next(dialect.reader(sample, strict=False), []), labels=False
-        )
+        names = next(dialect.reader(sample, strict=False), [])
+        known = Columns()
+        if self._layout is not None:
+            known = replace(known, text=self._layout.columns.text)
+        return any(wanted.are_told_by(names, labels=False) for wanted in (known, Columns()))
 
     def column_names(self) -> Iterable[str]:
         """Find the columns of the first row that can be read, in the head of a text if possible."""
@@ -338,11 +358,14 @@ class TableReader:
         yield from self._tabulate(iter(records[above:]), header, self.checks)
 
     def _read_parquet(self) -> Iterator[Row]:
+        with self.parquet_source() as source:
+            yield from read_parquet(source, self.checks)
+
+    def parquet_source(self) -> AbstractContextManager[Path | BinaryIO]:
+        """Return the file of Parquet to read piece by piece, or the bytes that are at hand."""
         if self._source.stream is None and not self._source.is_whole:
-            yield from read_parquet(self.path, self.checks)
-        else:
-            with self.open() as stream:
-                yield from read_parquet(stream, self.checks)
+            return nullcontext(self.path)
+        return self.open()
 
     def tabulate(
         self,
@@ -397,25 +420,63 @@ class TableReader:
         self, rows: Iterator[Row], wanted: Columns, *, labels: bool = True
     ) -> tuple[Columns, Iterator[Row]]:
         """Find the columns of rows from the start of the table, and return them with these rows."""
-        # Names are mostly enough; only without them are the first rows read and looked at.
         sample = list(islice(rows, 1))
         if not sample:
             return wanted, iter(())
-        names = list(sample[0].values)
-        if not wanted.are_told_by(names, labels=labels):
+        self.names = list(sample[0].values)
+        is_json = self.kind in ("json-lines", "json")
+        # Names are enough to classify; who learns wants to know of dates and other texts too.
+        if labels or is_json or not wanted.are_told_by(self.names, labels=False):
             sample += islice(rows, 0 if self.live else SAMPLE_ROWS - 1)
         values = [row.values for row in sample]
+        if is_json:  # an object may lack what others have
+            self.names = list(dict.fromkeys(chain.from_iterable(values)))
         line = sample[0].line if self.kind == "json-lines" else self.header_line
-        columns = wanted.resolve(
-            names, file=str(self.path), line=line, rows=values, labels=labels
-        )
+        place: dict[str, Any] = {"file": str(self.path), "line": line, "labels": labels}
+        if self._layout is not None:
+            if self.live and is_json:  # later objects may have what the first lacks
+                known = (self._layout.columns.title, *self._layout.columns.others)
+                self.names += [name for name in known if name and name not in self.names]
+            filled = self._layout.fill(wanted, self.names, **place)
+        else:
+            filled = wanted
+        columns = filled.resolve(self.names, rows=values, **place)
         twice = [name for name in columns.present if name in self._repeated]
         if twice:
             raise DataError(
                 f"the header names a column twice: {twice[0]!r}", file=self.path, line=line
             )
-        self.notes += columns.notes(wanted, names, values)
+        self.notes += columns.notes(filled, self.names, values)
+        if labels and self._layout is None:
+            self._note_unused_texts(columns, values)
+        self.columns = columns
         return columns, chain(sample, rows)
+
+    def _note_unused_texts(self, columns: Columns, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._unused_texts = tuple(text_candidates(self.names, rows, taken=columns.present))
+        if not self._unused_texts:
+            return
+        cure = "--title adds it" if columns.title is None else "not used"
+        what = "another text column"
+        if len(self._unused_texts) > 1:
+            what = "other text columns"
+            cure = cure.replace("it", "one")
+        self.notes.append(Note(what, f"{listed(self._unused_texts)} ({cure})"))
+
+    def layout(self, separator: str | None = None) -> TableLayout | None:
+        """Return the columns that the table was read by; None before they are resolved."""
+        if self.columns is None:
+            return None
+        is_numbered = self.kind in ("delimited", "spreadsheet") and self.header_line is None
+        return TableLayout(
+            self.columns, separator, False if is_numbered else None, self._unused_texts
+        )
+
+    def separator_of(self, separator: str | None) -> str | None:
+        """Return the separator of categories: the one given, else that of the layout."""
+        if separator is None and self._layout is not None:
+            return self._layout.separator
+        return separator
 
 
 def read_records(
@@ -445,6 +506,7 @@ def load_table(
     sheet: str | None = None,
     max_characters: int = MAX_CHARACTERS,
     skip_bad: bool = False,
+    layout: TableLayout | None = None,
 ) -> Corpus:
     """Load a CSV, TSV, JSON, Parquet, Excel or ODS file, or lines of fastText.
 
@@ -461,6 +523,8 @@ def load_table(
     max_characters : maximum length of a field
     skip_bad : skip rows that cannot be read and list them in `problems`, instead of refusing the
         file
+    layout : how another table was read, such as that of a model (`layout_`): columns that are not
+        named are those
 
     Examples
     --------
@@ -474,31 +538,55 @@ def load_table(
     source = Path(path) if isinstance(path, str) else path
     written = TableFormat(encoding, delimiter, header, sheet)
     log = ProblemLog(skip=skip_bad)
-    reader = TableReader(source, log, written, max_characters=max_characters)
+    reader = TableReader(source, log, written, max_characters=max_characters, layout=layout)
     return read_corpus(reader, columns or Columns(), separator)
 
 
 def read_corpus(reader: TableReader, wanted: Columns, separator: str | None = None) -> Corpus:
     """Load the table of a reader; see `load_table`."""
     log = reader.checks.log
-    if wanted.date is not None:
-        found, rows = reader.resolve(wanted)
-        documents = DocumentList(reader.path, log)
-        for line, document in read_records(
-            rows, found, partial(_read_document, separator=separator), reader.checks
-        ):
-            documents.add(document, line)
-        return documents.corpus(name=reader.path.name, notes=reader.notes)
+    separator = reader.separator_of(separator)
     parts = list(read_tables(reader, wanted, separator))
     refuse_empty(len(parts), log, reader.path)
     lines, tables = zip(*parts, strict=True)
     table = DocumentTable.joined(tables)
     table = _with_unique_ids(table, np.concatenate(lines), log, reader.path)
-    problems = tuple(log.problems)
-    notes = tuple(reader.notes)
+    if table.dates is not None:
+        table = _with_dates(table, reader, is_asked_for=wanted.date is not None)
     return Corpus(
-        table, table.categories, name=reader.path.name, problems=problems, notes=notes
+        table,
+        table.categories,
+        name=reader.path.name,
+        problems=tuple(log.problems),
+        notes=tuple(reader.notes),
+        layout=reader.layout(separator),
     )
+
+
+def _with_dates(
+    table: DocumentTable, reader: TableReader, *, is_asked_for: bool
+) -> DocumentTable:
+    """Read the dates of all documents; a cell that is no date is a missing time, and counted."""
+    import pyarrow as pa
+
+    assert table.dates is not None
+    assert reader.columns is not None
+    cells = table.dates.to_pylist()
+    dates = read_dates(cells)
+    unread = [
+        cell for cell, date in zip(cells, dates, strict=True) if cell is not None and not date
+    ]
+    if is_asked_for and not any(dates):
+        shown = f"{unread[0][:40]!r} is" if unread else "its cells are"
+        raise DataError(
+            f"the column {reader.columns.date!r} holds no dates: {shown} neither ISO 8601 nor a "
+            "year, nor as in 31.12.2024 or 12/31/2024; name another with --time",
+            file=reader.path,
+        )
+    if unread:
+        n_unread = f"{len(unread):,} of {len(cells):,} cells are no dates"
+        reader.notes.append(Note(f"column {reader.columns.date!r}", n_unread))
+    return replace(table, dates=pa.chunked_array([pa.array(dates, pa.timestamp("us"))]))
 
 
 def load_chunks(
@@ -512,6 +600,7 @@ def load_chunks(
     sheet: str | None = None,
     max_characters: int = MAX_CHARACTERS,
     skip_bad: bool = False,
+    layout: TableLayout | None = None,
 ) -> Iterator[Corpus]:
     r"""Load a table in chunks of a few megabytes, for files and streams larger than memory.
 
@@ -531,9 +620,11 @@ def load_chunks(
         log,
         TableFormat(encoding, delimiter, header, sheet),
         max_characters=max_characters,
+        layout=layout,
     )
+    separator = reader.separator_of(separator)
     n_documents = 0
-    wanted = replace(columns or Columns(), date=None)
+    wanted = replace(columns or Columns(), date="", group="")
     for lines, part in read_tables(reader, wanted, separator):
         n_documents += len(part)
         table = _with_unique_ids(part, lines, log, reader.path)
@@ -542,7 +633,12 @@ def load_chunks(
         reader.notes.clear()
         log.problems.clear()
         yield Corpus(
-            table, table.categories, name=reader.path.name, problems=problems, notes=notes
+            table,
+            table.categories,
+            name=reader.path.name,
+            problems=problems,
+            notes=notes,
+            layout=reader.layout(separator),
         )
     refuse_empty(n_documents, log, reader.path)
 
@@ -550,9 +646,9 @@ def load_chunks(
 def read_tables(
     reader: TableReader, wanted: Columns, separator: str | None = None
 ) -> Iterator[tuple[IntArray, DocumentTable]]:
-    """Read a table without dates in parts: the documents, and the line of each.
+    """Read a table in parts: the documents, and the line of each.
 
-    Ids may repeat.
+    Ids may repeat. Dates are text as it stands in the cells.
     """
     from bayesift.tables.arrow import ColumnBlock, read_parts
 
@@ -564,12 +660,14 @@ def read_tables(
             report_read(done, 1)
             continue
         records = read_records(
-            part, columns, partial(_read_document, separator=separator), reader.checks
+            part, columns, partial(_read_row, separator=separator), reader.checks
         )
         while batch := list(islice(records, _DOCUMENTS_PER_BATCH)):
+            table = DocumentTable.of([document for _, (document, _) in batch])
+            cells = [values for _, (_, values) in batch]
             yield (
                 np.array([line for line, _ in batch]),
-                DocumentTable.of([document for _, document in batch]),
+                _with_cells(table, cells, columns),
             )
             done += len(batch)
             report_read(done, 1)
@@ -596,7 +694,10 @@ def _with_unique_ids(
     )
 
 
-def _read_document(row: Row, columns: Columns, separator: str | None) -> Document:
+def _read_row(
+    row: Row, columns: Columns, separator: str | None
+) -> tuple[Document, Mapping[str, Any]]:
+    """Read a document, and return it with the cells that it does not hold."""
     values = row.values
     document = Document(
         id=read_name(values[columns.id])
@@ -605,9 +706,49 @@ def _read_document(row: Row, columns: Columns, separator: str | None) -> Documen
         text=read_text(values, columns.text, required=True),
         title=read_text(values, columns.title),
         categories=read_categories(values.get(columns.label or ""), separator),
-        date=read_date(values.get(columns.date)) if columns.date else None,
         split=(read_name(values.get(columns.split) or "") or None) if columns.split else None,
     )
     if not document.full_text.strip():
         raise ValueError(EMPTY_DOCUMENT)
-    return document
+    return document, values
+
+
+def _with_cells(
+    table: DocumentTable, rows: Sequence[Mapping[str, Any]], columns: Columns
+) -> DocumentTable:
+    """Add the dates, the groups and the other columns of rows to their documents."""
+    return replace(
+        table,
+        dates=None if columns.date is None else cell_texts(rows, columns.date),
+        groups=None if columns.group is None else cell_texts(rows, columns.group),
+        others={name: cell_texts(rows, name) for name in columns.others},
+    )
+
+
+def cell_texts(rows: Sequence[Mapping[str, Any]], name: str) -> pa.ChunkedArray:
+    """Return the cells of a column as text; blank ones are missing."""
+    import pyarrow as pa
+
+    cells = [_cell_text(row.get(name)) or None for row in rows]
+    return pa.chunked_array([pa.array(cells, pa.string())])
+
+
+def cell_values(rows: Sequence[Mapping[str, Any]], name: str) -> pa.Array:
+    """Return the cells of a column with their type; values of several types as text."""
+    import pyarrow as pa
+
+    values = [row.get(name) for row in rows]
+    if all(value is None or isinstance(value, str) for value in values):
+        return pa.array(values, pa.large_string())
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        return pa.array([None if value is None else str(value) for value in values])
+
+
+def _cell_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str | int | float):
+        return read_name(value)
+    return str(value)  # such as a date of Parquet

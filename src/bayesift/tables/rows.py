@@ -15,12 +15,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from bayesift.errors import DataError
 from bayesift.records import Note
 from bayesift.tables.columns import KNOWN_NAMES, LONGEST_LABEL
 from bayesift.tables.loading import ProblemLog, describe_damage
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 
@@ -541,6 +544,21 @@ def read_fasttext(lines: Iterable[str], checks: RowChecks) -> Iterator[Row]:
 
 def read_parquet(source: Path | BinaryIO, checks: RowChecks) -> Iterator[Row]:
     """Read the rows of a Parquet file."""
+    for first, batch in read_batches(source, checks.path):
+        yield from batch_rows(batch, first, checks)
+
+
+def batch_rows(batch: pa.RecordBatch, first: int, checks: RowChecks) -> Iterator[Row]:
+    """Read the rows of a batch, numbered from `first`."""
+    for number, values in enumerate(batch.to_pylist(), first):
+        if checks.accept(row := Row(number, values)):
+            yield row
+
+
+def read_batches(
+    source: Path | BinaryIO, path: Path, size: int = 4096
+) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Read a Parquet file in batches, each with the number of its first row."""
     import pyarrow
     from pyarrow import parquet
 
@@ -548,13 +566,11 @@ def read_parquet(source: Path | BinaryIO, checks: RowChecks) -> Iterator[Row]:
     try:
         given = source if isinstance(source, Path) else pyarrow.BufferReader(source.read())
         with parquet.ParquetFile(given) as table:
-            for batch in table.iter_batches(batch_size=4096):
-                for values in batch.to_pylist():
-                    number += 1
-                    if checks.accept(row := Row(number, values)):
-                        yield row
+            for batch in table.iter_batches(batch_size=size):
+                yield number + 1, batch
+                number += len(batch)
     except (pyarrow.ArrowException, OSError, UnicodeError) as error:
         reason = str(error).partition("\n")[0]
         raise DataError(
-            f"cannot be read as Parquet ({reason})", file=checks.path, line=number or None
+            f"cannot be read as Parquet ({reason})", file=path, line=number or None
         ) from error
