@@ -80,9 +80,9 @@ def explain(
             raise typer.BadParameter("the text is empty", param_hint="TEXT")
         if classifier.vectorizer_ is None:
             given = _vector(given)
-    explanation = classifier.explain(given, categories=category, top=top)
-    if isinstance(explanation, list):  # of a corpus of one vector
-        explanation = explanation[0]
+    explained = classifier.explain(given, categories=category, top=top)
+    # That of a vector is a list, since it is read as a corpus.
+    explanation: Explanation = explained[0] if isinstance(explained, list) else explained
     if as_json:
         print(json.dumps(explanation.as_dict(), indent=2, ensure_ascii=False))
     else:

@@ -13,6 +13,7 @@ import numpy as np
 from bayesift.arrays import BoolArray
 from bayesift.records import Corpus, Note
 from bayesift.references import holds_references, read_references
+from bayesift.tables.archives import is_folder, read_folder
 from bayesift.tables.arrow import ColumnBlock, read_parts
 from bayesift.tables.columns import Columns, TableLayout, read_name, read_text
 from bayesift.tables.loading import ProblemLog, Source
@@ -24,7 +25,7 @@ from bayesift.tables.reader import (
     cell_values,
     read_records,
 )
-from bayesift.tables.rows import Row, RowChecks
+from bayesift.tables.rows import Row
 from bayesift.tables.svmlight import holds_vectors, load_svmlight
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class _Record(NamedTuple):
 
 @dataclass
 class TextReader:
-    r"""Reader of texts from a table, a file of references or vectors, or lines of a file or stream.
+    r"""Reader of texts from a table, references, vectors, a folder, or lines of a file or stream.
 
     CSV, JSON lines and Parquet are read by Arrow in blocks (see `read_parts`). Columns that are not
     named are those of the layout, else they are guessed; ids are line numbers by default. `notes`
@@ -101,6 +102,9 @@ class TextReader:
 
     def __iter__(self) -> Iterator[TextBatch | VectorBatch]:
         live = self.batch == 1
+        if isinstance(self.source, Path) and is_folder(self.source):
+            yield from self._read_folder(self.source)
+            return
         source = Source.of(self.source, self.format.encoding, live=live)
         if source.suffix not in TABLES_ONLY and holds_vectors(source):
             yield from self._read_vectors(source)
@@ -113,7 +117,7 @@ class TextReader:
         self.notes = reader.notes
         size = self.batch or BATCH_TEXTS
         if reader.is_text and reader.kind != "json-lines" and not self._is_table(reader):
-            yield from _plain_batches(_plain(reader.lines(), reader.checks), size)
+            yield from _plain_batches(read_plain(reader), size)
             return
         if reader.kind == "delimited":
             self.delimiter = reader.dialect[0].delimiter
@@ -161,6 +165,13 @@ class TextReader:
         for problem in found.refused:
             self.log.report(problem.message, file=problem.file, line=problem.line)
         texts = ((reference.id, reference.text) for reference in found if reference.text)
+        yield from _plain_batches(texts, self.batch or BATCH_TEXTS)
+
+    def _read_folder(self, path: Path) -> Iterator[TextBatch]:
+        texts = (
+            (name.as_posix(), f"{read.title}\n{read.text}" if read.title else read.text)
+            for name, read in read_folder(path, self.log, self.format.encoding)
+        )
         yield from _plain_batches(texts, self.batch or BATCH_TEXTS)
 
     def _read_vectors(self, source: Source) -> Iterator[VectorBatch]:
@@ -219,8 +230,9 @@ def _read_record(row: Row, columns: Columns) -> _Record:
     return _Record(str(row.line) if name is None else read_name(name), text, row.values)
 
 
-def _plain(lines: Iterable[str], checks: RowChecks) -> Iterator[tuple[str, str]]:
-    for number, line in enumerate(lines, 1):
+def read_plain(reader: TableReader) -> Iterator[tuple[str, str]]:
+    """Yield the number and the text of each line that is not blank."""
+    for number, line in enumerate(reader.lines(), 1):
         text = line.rstrip("\r\n")
-        if text.strip() and checks.accept(Row(number, {"text": text})):
+        if text.strip() and reader.checks.accept(Row(number, {"text": text})):
             yield str(number), text

@@ -247,6 +247,10 @@ class ProblemLog:
         """Raise a DataError, or add the problem to the list for the caller to skip the record."""
         if not self.skip and message != EMPTY_DOCUMENT:
             raise DataError(f"{message}; --skip-bad leaves it out", file=file, line=line)
+        self.leave_out(message, file=file, line=line)
+
+    def leave_out(self, message: str, *, file: str | Path, line: int | None = None) -> None:
+        """Add a problem that is never a reason to refuse the source."""
         self.problems.append(ReadingProblem(str(file), line, message))
 
 
