@@ -79,10 +79,42 @@ def test_bad_lines_are_refused_or_counted(run, model, tmp_path):
     assert not (tmp_path / "out.jsonl").exists()
     assert not list(tmp_path.glob(".out*"))
     code, out, err = run("classify", model, bad, "--skip-bad")
-    assert (code, len(out.splitlines())) == (0, 10)
-    assert "records skipped: 3" in err
-    assert f"{bad}:12: empty document" in err
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert (code, len(answers)) == (0, 11)
+    assert (answers[-1]["id"], answers[-1]["categories"]) == ("6", [])
+    assert "records skipped: 2" in err
     assert f"{bad}:13: no column 'text'" in err
+    assert "documents without text: 1; they have no category" in err
+
+
+@pytest.mark.parametrize("options", [[], ["--stream"], ["--abstain", 0]])
+def test_a_document_without_text_keeps_its_row_and_has_no_category(run, model, write, options):
+    if "--stream" in options:
+        text = write("a.jsonl", '{"body": "corn"}\n{"body": ""}\n{"body": "oil"}\n')
+    else:
+        text = write("a.csv", 'id,body\n1,corn\n2,"  "\n3,oil\n')
+    code, out, err = run("classify", model, text, "--text", "body", *options)
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert [answer["categories"] for answer in answers] == [["grain"], [], ["crude"]]
+    assert sum(answers[1]["scores"].values()) == pytest.approx(1)
+    assert "documents without text: 1; they have no category" in err
+
+
+@pytest.mark.parametrize("command", ["fit", "evaluate", "compare"])
+def test_documents_without_text_are_left_out_counted_and_said(
+    run, model, corpus, write, tmp_path, command
+):
+    path = write("holes.csv", corpus.read_text() + ",grain\n ,crude\n")
+    arguments = {
+        "fit": [path, "-o", tmp_path / "m.zip", "--model", "naive-bayes"],
+        "evaluate": [model, path],
+        "compare": [path, "--models", "naive-bayes"],
+    }
+    code, _, err = run(command, *arguments[command], "--text", "body", "--label", "desk")
+    assert code == 0, err
+    assert "documents without text, left out: 2\n" in err
+    assert f"{path}:14: empty document" in err
 
 
 def test_evaluate(run, model, corpus, tmp_path):

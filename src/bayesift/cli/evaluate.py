@@ -120,6 +120,17 @@ def _warn(classifier: TextClassifier, evaluation: Evaluation) -> None:
         print_note("the model was trained on these documents, so the scores are too good")
     if evaluation.unknown_labels:
         print_note(evaluation.describe_unknown())
+    _warn_of_terms(classifier, evaluation.corpus)
+
+
+def _warn_of_terms(classifier: TextClassifier, corpus: Corpus) -> None:
+    """Say how many terms of a vector file the model does not know."""
+    if corpus.vectors is not None:
+        n_unknown = len(
+            {*corpus.vectors.indices.tolist()} - {*range(classifier.n_features_in_)}
+        )
+        if n_unknown:
+            print_note(f"terms that the model does not know, left out: {n_unknown:,}")
 
 
 def print_scores(scores: Scores, *, n_categories: int = 10) -> None:
