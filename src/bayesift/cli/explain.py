@@ -72,7 +72,7 @@ def explain(
 
     with busy(f"loading {model}"):
         classifier = TextClassifier.load(model)
-    given: str | dict[str, str | None]
+    given: str | dict[str, str | None] | Corpus
     if row is not None:
         given = _document(classifier, document, row, source)
     else:
@@ -118,7 +118,7 @@ def _document(
 
     Of a vector file it is a corpus of one document.
     """
-    from bayesift.corpora.streaming import TextReader, VectorBatch
+    from bayesift.corpora.streaming import TextReader, VectorRows
     from bayesift.errors import DataError
     from bayesift.tables.loading import ProblemLog
 
@@ -127,9 +127,9 @@ def _document(
     opened = sys.stdin.buffer if path == "-" else Path(path)
     for batch in TextReader(opened, source.columns, source.format, log, layout=layout):
         at = batch.ids.index(row).as_py()
-        if at >= 0 and isinstance(batch, VectorBatch):
+        if at >= 0 and isinstance(batch, VectorRows):
             return batch.texts.select([at])
-        if at >= 0 and not isinstance(batch, VectorBatch):
+        if at >= 0 and not isinstance(batch, VectorRows):
             others = {name: cells[at].as_py() for name, cells in batch.others.items()}
             return {**others, _TEXT: batch.texts[at].as_py()}
     raise DataError(f"no document has the id or line {row!r}", file=path)
