@@ -1,4 +1,5 @@
 import json
+import os
 import zipfile
 from contextlib import suppress
 
@@ -6,7 +7,7 @@ import numpy as np
 import pytest
 
 from bayesift import DataError, files, model_file
-from bayesift.model_file import ModelContent, load_model, save_model
+from bayesift.model_file import ModelContent, check_place, load_model, save_model
 
 CONTENT = ModelContent(
     {"kind": "test", "categories": ["grain", "blé"]},
@@ -200,3 +201,15 @@ def test_files_of_development_versions_are_refused_in_one_sentence(tmp_path):
     (tmp_path / "m" / model_file.HEADER).write_text(json.dumps(header))
     with pytest.raises(DataError, match=r"before 0\.3"):
         load_model(tmp_path / "m")
+
+
+@pytest.mark.parametrize("name", ["pipe", "pipe.zip"])
+def test_a_device_is_never_replaced(tmp_path, name):
+    # A pipe stands for /dev/null, which a test that fails must not destroy.
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(DataError, match="is a device"):
+        check_place(tmp_path / name)
+    with pytest.raises(DataError, match="is a device"):
+        save_model(CONTENT, tmp_path / name)
+    assert (tmp_path / name).is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == [name]

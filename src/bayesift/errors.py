@@ -5,6 +5,7 @@ Optional packages are imported by `require` when used.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -70,3 +71,25 @@ def require(module: str, *, extra: str) -> ModuleType:
             f"this needs {module.partition('.')[0]}, not installed yet; run: pip install "
             f'"bayesift[{extra}]"'
         ) from error
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """Suggest the names most like a name that does not exist, or list all of them.
+
+    Examples
+    --------
+    >>> nearest("naive-bays", ["naive-bayes", "svm"])
+    "did you mean 'naive-bayes'?"
+    >>> nearest("Naive_Bayes", ["naive-bayes", "svm"])
+    "did you mean 'naive-bayes'?"
+    >>> nearest("oracle", ["naive-bayes", "svm"])
+    'there are: naive-bayes, svm'
+    """
+    from difflib import get_close_matches
+
+    plain = {known.lower().replace("_", "-"): known for known in names}
+    asked = name.lower().replace("_", "-")
+    close = [asked] if asked in plain else get_close_matches(asked, plain)
+    if close:
+        return f"did you mean {' or '.join(repr(plain[match]) for match in close)}?"
+    return f"there are: {', '.join(names)}"

@@ -42,6 +42,7 @@ def check_writable(path: Path) -> None:
     """
     if path.is_dir():
         raise DataError("is a folder; name a file", file=path)
+    refuse_device(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path.parent):
@@ -50,12 +51,19 @@ def check_writable(path: Path) -> None:
         raise DataError(f"cannot be written ({error.strerror or error})", file=path) from error
 
 
+def refuse_device(path: Path) -> None:
+    """Refuse a device or a pipe, such as /dev/null, which a file or a folder would replace."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise DataError("is a device, not a file", file=path)
+
+
 @contextmanager
 def whole_file(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
     """Open a temporary file for writing that replaces `path` when it is complete.
 
     An error leaves `path` as it was.
     """
+    refuse_device(path)
     encoding = None if "b" in mode else "utf-8"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

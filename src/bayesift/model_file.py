@@ -29,7 +29,7 @@ from safetensors.numpy import save as save_arrays
 
 from bayesift.arrays import Array
 from bayesift.errors import DataError
-from bayesift.files import check_writable, undone_unless_finished, whole_file
+from bayesift.files import check_writable, refuse_device, undone_unless_finished, whole_file
 
 FORMAT = "bayesift-model-file"
 _OLD_FORMAT = "bayesift-model"  # of development versions before 0.3
@@ -154,6 +154,7 @@ def _write_zip(files: dict[str, bytes], path: Path, compression: int) -> None:
 
 def _write_folder(files: dict[str, bytes], path: Path) -> None:
     """Write all files into a folder beside the old one, then replace it."""
+    refuse_device(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))

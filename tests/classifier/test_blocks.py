@@ -67,17 +67,29 @@ def test_columns_of_a_table_decide_where_words_say_nothing(form, tmp_path):
 
 def test_columns_that_say_nothing_are_left_out():
     rng, labels = np.random.default_rng(3), np.tile(LABELS, 5)
-    texts = [text.partition(",")[0] for text in TEXTS] * 5
+    # No two texts are alike: copies would be held out together, unless their columns differ.
+    names = rng.permutation(1000)
+    texts = [
+        f"{text.partition(',')[0]} {a}a {b}b"
+        for text, a, b in zip(TEXTS * 5, names, names[500:], strict=False)
+    ]
     labels[:30] = rng.permutation(labels[:30])
     noise = pd.DataFrame({"text": texts, "price": rng.normal(size=200)})
     classifier = TextClassifier(columns=["price"], embedder=None).fit(noise, labels)
     plain = TextClassifier(embedder=None).fit(texts, labels)
     assert classifier.features_.table is None
     np.testing.assert_array_equal(classifier.predict_proba(TEXTS), plain.predict_proba(TEXTS))
+    # Prediction is the same with the column, without it, and with anything in it.
+    expected = plain.predict_proba(texts)
+    for table in (noise, noise[["text"]], noise.assign(price="dear")):
+        np.testing.assert_array_equal(classifier.predict_proba(table), expected)
+        records = table.to_dict("records")
+        np.testing.assert_array_equal(classifier.predict_proba(records), expected)
 
 
 def test_a_table_without_the_columns_is_refused():
-    classifier = TextClassifier(columns=["price"], embedder=None).fit(TABLE, LABELS)
+    table = TABLE[["text", "price"]]
+    classifier = TextClassifier(columns=["price"], embedder=None).fit(table, LABELS)
     with pytest.raises(DataError, match="no column 'price'"):
         classifier.predict(TABLE[["text", "country"]])
     with pytest.raises(DataError, match="no column 'price'; give a table"):
@@ -85,9 +97,11 @@ def test_a_table_without_the_columns_is_refused():
     with pytest.raises(DataError, match="row 0 has 'dear' in the column 'price'"):
         classifier.predict([{"text": "a note", "country": "DE", "price": "dear"}])
     with pytest.raises(DataError, match="no column 'cost'"):
-        TextClassifier(columns=["cost"]).fit(TABLE, LABELS)
+        TextClassifier(columns=["cost"]).fit(TABLE[["text"]], LABELS)
     with pytest.raises(DataError, match="partial_fit takes no"):
-        TextClassifier(model="online-perceptron", columns=["price"]).partial_fit(TABLE, LABELS)
+        TextClassifier(model="online-perceptron", columns=["price"]).partial_fit(
+            TABLE[["text"]], LABELS
+        )
 
 
 def test_misspelt_words_are_known_by_their_characters(tmp_path):
@@ -130,7 +144,7 @@ def test_block_scales_take_the_blocks_of_the_classifier():
     model = SparseBayesClassifier(prior="gaussian", prior_scale=BlockScales(folds=3))
     classifier = TextClassifier(
         model=model, embedder=TextEmbedder(vectors), characters=True, columns=["price"]
-    ).fit(TABLE.assign(text=TEXTS), LABELS)
+    ).fit(pd.DataFrame({"text": TEXTS, "price": TABLE["price"]}), LABELS)
     sizes = dict(classifier.model_.prior_scale.blocks)
     assert list(sizes) == ["words", "vectors", "characters", "columns"]
     assert (sizes["vectors"], sizes["columns"]) == (3, 1)

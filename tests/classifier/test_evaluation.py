@@ -1,6 +1,7 @@
 """Labels that a model does not know, and what an evaluation says of them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, f1_score, log_loss
 
@@ -8,6 +9,7 @@ from bayesift.classifier import TextClassifier, evaluate
 from bayesift.errors import DataError, DataWarning
 from bayesift.evaluation import top_label_calibration_error
 from bayesift.records import Corpus, Document
+from bayesift.text import TermVectorizer
 from tests.classifier.commodities import LABELS, SETS, TEXTS
 
 
@@ -92,3 +94,67 @@ def test_progress_of_an_evaluation_does_not_change_it(threshold, monkeypatch):
         == evaluate(classifier, corpus).measures
     )
     assert told == [4, 6]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        LABELS,
+        np.array(LABELS),
+        pd.Series(LABELS, dtype="category"),
+        [[name] for name in LABELS],
+    ],
+)
+def test_texts_and_labels_are_measured_like_their_corpus(labels):
+    classifier = TextClassifier(model="naive-bayes").fit(TEXTS, LABELS)
+    expected = evaluate(classifier, corpus_of(TEXTS, [(label,) for label in LABELS]))
+    for texts in (TEXTS, pd.Series(TEXTS), pd.DataFrame({"text": TEXTS}), iter(TEXTS)):
+        found = evaluate(classifier, texts, labels)
+        assert found.measures == expected.measures
+        np.testing.assert_array_equal(found.scores, expected.scores)
+    assert found.corpus.texts == TEXTS
+    assert found.measures.accuracy == classifier.score(TEXTS, LABELS)
+
+
+def test_several_labels_in_every_form():
+    indicator = np.array([[name in s for name in ("crude", "grain", "trade")] for s in SETS])
+    for fitted in (SETS, indicator.astype(int), pd.DataFrame(indicator.astype(int))):
+        classifier = TextClassifier(model="naive-bayes").fit(TEXTS, fitted)
+        found = evaluate(classifier, TEXTS, fitted).measures
+        decided = classifier.decide(TEXTS)[0]
+        assert found.macro.f1 == pytest.approx(f1_score(indicator, decided, average="macro"))
+        assert classifier.score(TEXTS, fitted) == accuracy_score(indicator, decided)
+
+
+def test_labels_missing_and_unknown():
+    classifier = TextClassifier(model="naive-bayes").fit(TEXTS, LABELS)
+    with pytest.warns(DataWarning, match="1 of 6 documents without a label left out"):
+        evaluation = evaluate(classifier, TEXTS, [*LABELS[:4], None, "sport"])
+    assert evaluation.measures.n_documents == 5
+    assert evaluation.unknown_labels == {"sport": 1}
+    assert "1 of 5 documents has" not in repr(evaluation)
+    assert repr(evaluation).startswith("Evaluation(5 documents: accuracy 0.8000, macro F1 0.")
+    assert "'sport' (1); they count as errors)" in repr(evaluation)
+
+
+def test_a_model_of_vectors_is_measured_by_vectors():
+    X = TermVectorizer().fit_transform(TEXTS)
+    classifier = TextClassifier(model="naive-bayes").fit(X, LABELS)
+    evaluation = evaluate(classifier, X, LABELS)
+    assert evaluation.measures.accuracy == classifier.score(X, LABELS)
+    assert evaluation.corpus.vectors.shape == X.shape
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (TEXTS, None, r"give evaluate\(classifier, texts, labels\)"),
+        (TEXTS, LABELS[:-1], "6 texts, but 5 labels"),
+        (corpus_of(TEXTS, SETS), LABELS, "a corpus has its own labels"),
+        ([], [], "there are no labels"),
+    ],
+)
+def test_texts_that_cannot_be_measured_are_refused(X, y, message):
+    classifier = TextClassifier(model="naive-bayes").fit(TEXTS, LABELS)
+    with pytest.raises(DataError, match=message):
+        evaluate(classifier, X, y)

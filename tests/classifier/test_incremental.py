@@ -88,3 +88,21 @@ def test_a_table_of_one_column_is_its_texts():
         np.testing.assert_array_equal(TermVectorizer().fit_transform(table).toarray(), expected)
     with pytest.raises(DataError, match="one column, not a table of 2"):
         TermVectorizer().fit_transform(frame)
+
+
+def test_models_without_partial_fit_name_those_that_have_it():
+    classifier = TextClassifier()
+    for _ in range(2):
+        assert not hasattr(classifier, "partial_fit")
+        message = (
+            "AutoClassifier has no partial_fit; models that have: naive-bayes, .*online-stack"
+        )
+        with pytest.raises(AttributeError, match=message):
+            classifier.partial_fit(FIRST, LABELS)
+        classifier.fit(FIRST, LABELS)
+    with pytest.raises(AttributeError, match="no learner 'naive_bayes'; did you mean 'naive-b"):
+        TextClassifier(model="naive_bayes").partial_fit(FIRST, LABELS)
+    with pytest.raises(
+        ValueError, match="no learner 'naive_bayes'; did you mean 'naive-bayes'"
+    ):
+        TextClassifier(model="naive_bayes").fit(FIRST, LABELS)

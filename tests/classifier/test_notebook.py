@@ -4,6 +4,8 @@ from html.parser import HTMLParser
 
 import pytest
 import sklearn
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 from bayesift import Corpus, Document, TextClassifier
 from bayesift.classifier import evaluate
@@ -39,6 +41,15 @@ class Page(HTMLParser):
 @pytest.fixture
 def classifier():
     return TextClassifier(model="naive-bayes").fit(TEXTS, LABELS)
+
+
+def test_explanations_as_text(classifier):
+    explanation = classifier.explain("corn oil silver", categories=["grain"])
+    assert repr(explanation) == (
+        "Explanation('grain' 0.5 not assigned: corn +1.10, oil -1.10; "
+        "1 of 3 tokens are not known)"
+    )
+    assert classifier.explain(["corn oil silver"], categories=["grain"]) == [explanation]
 
 
 def test_explanations(classifier):
@@ -84,3 +95,19 @@ def test_classifiers(classifier):
     with sklearn.config_context(display="text"):
         assert not hasattr(classifier, "_repr_html_")
         assert "text/html" not in classifier._repr_mimebundle_()
+
+
+def test_expected_quality_is_shown():
+    texts = ["wheat corn", "corn exports", "crude oil", "oil tankers"] * 3
+    classifier = TextClassifier().fit(texts, ["grain", "grain", "crude", "crude"] * 3)
+    shown = classifier._repr_html_()
+    assert str(classifier.expected_quality_) in shown
+    assert "12 of 12 texts repeat one another; repeats were held out together" in shown
+    assert repr(classifier) == f"TextClassifier()  # expected {classifier.expected_quality_}"
+    assert repr(clone(classifier)) == "TextClassifier()"
+    # In a pipeline, scikit-learn writes the parameters alone.
+    assert repr(make_pipeline(classifier)).endswith("TextClassifier())])")
+
+
+def test_words_as_text(classifier):
+    assert repr(classifier.top_terms(1)[1]) == "CategoryWords('grain': corn 0.60)"

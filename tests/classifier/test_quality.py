@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from bayesift import TextClassifier
 from bayesift.classifier.quality import Repeats, _effective_size, _interval
+from bayesift.features import SelectTerms
 from bayesift.models.ensemble import AutoClassifier
 from bayesift.thresholds import ThresholdedClassifier
 
@@ -68,6 +69,28 @@ def test_copies_with_other_labels_are_counted():
     labels = np.concatenate([labels, other, labels[4:10]])
     repeats = TextClassifier(embedder=None).fit(texts, labels).repeats_
     assert repeats == Repeats(70, 20, 8)
+
+
+def test_rows_with_the_same_text_and_other_columns_are_no_copies():
+    rows = []
+    for price in range(1, 21):
+        rows.append({"text": "a short note", "price": float(price)})
+    labels = ["cheap"] * 10 + ["dear"] * 10
+    repeats = (
+        TextClassifier(columns=["price"]).fit(rows + rows[:3], labels + labels[:3]).repeats_
+    )
+    assert repeats == Repeats(23, 6, 0)
+
+
+def test_terms_selected_by_all_labels_leave_no_expected_quality():
+    # Labels at random: terms that were selected by them tell the labels of documents held out.
+    texts, _ = make_texts(100, 3)
+    labels = np.random.default_rng(0).permutation(["a", "b"] * 50)
+    selected = TextClassifier(embedder=None, selection=SelectTerms(k=20)).fit(texts, labels)
+    assert selected.expected_quality_ is None
+    assert selected.repeats_ == Repeats(100, 0, 0)
+    whole = TextClassifier(embedder=None).fit(texts, labels).expected_quality_
+    assert whole.low < 0.5 < whole.high
 
 
 def test_groups_that_people_know_are_held_out_together():
@@ -154,7 +177,7 @@ def test_an_interval_is_wider_for_fewer_documents_and_for_groups():
 def test_no_errors_do_not_make_the_interval_a_point():
     low, high = _interval(1.0, _effective_size(1.0, 0.0, 50, 50))
     assert 0.8 < low < 0.95
-    assert high == 1.0
+    assert high == pytest.approx(1.0)
 
 
 def test_thresholds_are_fitted_on_folds_of_whole_groups():

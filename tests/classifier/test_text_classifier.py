@@ -173,7 +173,7 @@ def test_corpora_of_vectors():
         (TEXTS, LABELS[:-1], "6 texts, but 5 labels"),
         (TEXTS, [*LABELS[:-1], ["grain"]], "label 0 is 'grain', others are collections"),
         (TEXTS, [], "no labels"),
-        ([*TEXTS[:-1], None], LABELS, "text 5 is missing"),
+        ([None] * 6, LABELS, "no text with a label holds any text"),
     ],
 )
 def test_bad_input_is_refused(texts, labels, message):

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from bayesift import Corpus, DataError, Document, TermVectorizer, TextClassifier
+from bayesift import Corpus, DataError, DataWarning, Document, TermVectorizer, TextClassifier
 from bayesift.classifier.texts import read_texts
 
 TITLES = ["Grain", "Oil", "Grain", "Oil"]
@@ -33,15 +33,13 @@ ONE = {
     "string series": pd.Series(BODIES, dtype="string"),
     "object series": pd.Series(BODIES, dtype=object),
     "categorical series": pd.Series(BODIES, dtype="category"),
-    "frame of one text": pd.DataFrame(
-        {"id": range(4), "text": BODIES, "date": pd.Timestamp("2020-01-01")}
-    ),
+    "frame of one text": pd.DataFrame({"text": BODIES}),
     "arrow": pa.array(BODIES),
     "arrow chunks": pa.chunked_array([BODIES[:1], BODIES[1:]]),
     "arrow dictionary": pa.array(BODIES).dictionary_encode(),
     "arrow view": pa.array(BODIES, pa.string_view()),
-    "arrow table": pa.table({"id": range(4), "text": BODIES}),
-    "dictionaries of one text": [{"id": i, "text": text} for i, text in enumerate(BODIES)],
+    "arrow table": pa.table({"text": BODIES}),
+    "dictionaries of one text": [{"text": text} for text in BODIES],
     "dictionaries from a generator": lambda: ({"text": text} for text in BODIES),
 }
 TWO = {
@@ -74,6 +72,7 @@ def test_one_text_per_row(name):
     assert classifier.score(given(ONE[name]), LABELS) == expected.score(BODIES, LABELS)
 
 
+@pytest.mark.filterwarnings("ignore:the columns 'title' and 'text' are joined")
 @pytest.mark.parametrize("name", TWO)
 def test_columns_of_text_are_joined(name):
     assert list(read_texts(TWO[name]).values) == JOINED
@@ -103,6 +102,55 @@ def test_polars_by_arrow():
     assert read_texts(polars.Series(BODIES)).values.to_pylist() == BODIES
 
 
+TABLES = {
+    "frame": pd.DataFrame,
+    "arrow": lambda columns: pa.table(dict(columns)),
+    "dictionaries": lambda columns: [
+        dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+    ],
+}
+
+
+@pytest.mark.parametrize("form", TABLES)
+def test_columns_that_are_joined_or_not_used_are_named(form):
+    made = TABLES[form]
+    joined = {
+        "id": [1, 2, 3, 4],
+        "title": TITLES,
+        "text": BODIES,
+        "price": [1.0, 2.0, 3.0, 4.0],
+    }
+    message = (
+        "the columns 'title' and 'text' are joined to one text; the columns 'id' and 'price' "
+        "are not used"
+    )
+    with pytest.warns(DataWarning, match=f"^{message}$"):
+        classifier = TextClassifier(model="naive-bayes").fit(made(joined), LABELS)
+    one = {"id": [1, 2, 3, 4], "text": BODIES}
+    message = "the column 'id' is not used, the text is 'text'"
+    with pytest.warns(DataWarning, match=f"^{message}$"):
+        TextClassifier(model="naive-bayes").fit(made(one), LABELS)
+    with pytest.warns(DataWarning, match=f"^{message}$"):
+        TextClassifier(model="naive-bayes").partial_fit(made(one), LABELS)
+    # Without columns of its own, a model takes those that hold text, and says which.
+    plain = TextClassifier(model="naive-bayes").fit(BODIES, LABELS)
+    with pytest.warns(DataWarning, match=f"^{message}$"):
+        plain.predict(made(one))
+    # The columns are chosen at `fit`: others may come, change or be left out without a word.
+    expected = classifier.predict_proba(made(joined))
+    for columns in (
+        {"title": TITLES, "text": BODIES},
+        {**joined, "id": ["a", "b", "c", "d"], "note": ["corn"] * 4},
+        {"text": BODIES, "title": TITLES, "price": [None] * 4},
+    ):
+        np.testing.assert_array_equal(classifier.predict_proba(made(columns)), expected)
+    with pytest.raises(
+        DataError, match=r"^no column 'title', which the model was fitted to; th"
+    ):
+        classifier.predict(made(one))
+
+
+@pytest.mark.filterwarnings("ignore:the columns 'title' and 'text' are joined")
 def test_the_columns_of_training_are_those_of_prediction(tmp_path):
     frame = pd.DataFrame(RECORDS)
     classifier = TextClassifier().fit(frame, LABELS)
@@ -113,19 +161,83 @@ def test_the_columns_of_training_are_those_of_prediction(tmp_path):
         np.testing.assert_array_equal(
             model.predict_proba(wider), classifier.predict_proba(frame)
         )
-        with pytest.raises(DataError, match=r"no column 'title'; there are: text"):
+        with pytest.raises(DataError, match=r"no column 'title', .*; there are: text"):
             model.predict(frame[["text"]])
         assert (
             model.explain({"title": "Grain", "text": "corn"}).categories[0].category == "grain"
         )
 
 
-def test_missing_parts_are_nothing_but_a_row_needs_one():
+MISSING = {
+    "list": [*BODIES, None, float("nan"), pd.NA],
+    "tuple": (*BODIES, None, float("nan"), pd.NA),
+    "generator": lambda: iter([*BODIES, None, float("nan"), pd.NA]),
+    "object array": np.array([*BODIES, None, float("nan"), pd.NA], dtype=object),
+    "column": np.array([*BODIES, None, None, None], dtype=object)[:, None],
+    "series": pd.Series([*BODIES, None, float("nan"), pd.NA], dtype=object),
+    "string series": pd.Series([*BODIES, None, float("nan"), pd.NA], dtype="string"),
+    "categorical series": pd.Series([*BODIES, None, None, None], dtype="category"),
+    "frame": pd.DataFrame({"text": [*BODIES, None, float("nan"), pd.NA]}),
+    "arrow": pa.array([*BODIES, None, None, None]),
+    "arrow dictionary": pa.array([*BODIES, None, None, None]).dictionary_encode(),
+    "arrow table": pa.table({"text": [*BODIES, None, None, None]}),
+    "dictionaries": [*({"text": text} for text in BODIES), {"text": None}, {}, None],
+    "documents": [*(Document(text, text) for text in BODIES), None, None, None],
+    "blank": [*BODIES, "", " ", "\n\t"],
+}
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_missing_texts_have_one_rule(name):
+    labels = [*LABELS, "crude", "only here", "grain"]
+    expected = TextClassifier(model="naive-bayes").fit(BODIES, LABELS)
+    told = r"^3 texts without any text \(missing or blank\) left out$"
+    with pytest.warns(DataWarning, match=told):
+        classifier = TextClassifier(model="naive-bayes").fit(given(MISSING[name]), labels)
+    assert classifier.categories_ == ("crude", "grain")
+    answers = expected.predict_proba([*BODIES, "", "", ""])
+    np.testing.assert_array_equal(classifier.predict_proba(given(MISSING[name])), answers)
+    with pytest.warns(DataWarning, match=told):
+        learned = TextClassifier(model="naive-bayes").partial_fit(given(MISSING[name]), labels)
+    np.testing.assert_array_equal(learned.predict_proba(given(MISSING[name])), answers)
+    assert classifier.explain(given(MISSING[name]))[-1].known == 0
+    assert len(classifier.predict(given(MISSING[name]))) == 7
+
+
+def test_weights_and_groups_of_missing_texts_are_left_out():
+    with pytest.warns(DataWarning, match="1 text without any text"):
+        classifier = TextClassifier(model="naive-bayes").fit(
+            [None, *BODIES], ["grain", *LABELS], sample_weight=[9, 1, 2, 1, 2], groups=range(5)
+        )
+    expected = TextClassifier(model="naive-bayes").fit(
+        BODIES, LABELS, sample_weight=[1, 2, 1, 2]
+    )
+    np.testing.assert_array_equal(
+        classifier.predict_proba(BODIES), expected.predict_proba(BODIES)
+    )
+
+
+def test_texts_without_labels_and_labels_without_texts():
+    sets = [["grain"], [], ["grain"], [], ["crude"]]
+    with pytest.warns(DataWarning, match="1 text without any text"):
+        classifier = TextClassifier(model="naive-bayes").fit([*BODIES, None], sets)
+    assert classifier.categories_ == ("crude", "grain")
+    with pytest.warns(DataWarning, match="without"):
+        TextClassifier(model="naive-bayes").fit(
+            [*BODIES, None, "oil"], [*LABELS, "crude", None]
+        )
+    with pytest.raises(DataError, match="no text with a label holds any text"):
+        TextClassifier(model="naive-bayes").partial_fit([None, " "], ["grain", "crude"])
+    series = pd.Series([None, None], dtype=float)
+    assert len(classifier.predict(series)) == 2
+
+
+def test_missing_parts_are_nothing():
     frame = pd.DataFrame({"title": [None, "Oil", "Grain", "Oil"], "text": BODIES})
     assert read_texts(frame).values[0] == "corn and wheat"
     assert read_texts([{"title": "Oil"}, {"text": "tankers"}]).values == ["Oil", "tankers"]
-    with pytest.raises(DataError, match="text 1 is missing"):
-        read_texts(pd.DataFrame({"title": ["a", None], "text": ["b", None]}))
+    frame = pd.DataFrame({"title": ["a", None], "text": ["b", None]})
+    assert read_texts(frame).values == ["a\nb", ""]
 
 
 def test_no_texts_have_no_labels():
@@ -167,16 +279,13 @@ def test_a_table_must_not_give_the_labels_away():
         (None, "not None"),
         (3, "not a int"),
         ({"text": BODIES}, "not a dict"),
-        ([*BODIES[:-1], None], "text 3 is missing"),
-        ([*BODIES[:-1], float("nan")], "text 3 is missing"),
+        ([None, float("nan"), "", " "], "no text with a label holds any text"),
         ([*BODIES[:-1], b"tankers"], "text 3 is of type bytes"),
         ([1, 2, 3, 4], "text 0 is of type int"),
         (np.arange(4), "not an array of int64"),
         (np.array(BODIES).reshape(2, 2, 1), "3 dimensions"),
         (pd.Series([1, 2, 3, 4], name="n"), "the column 'n' holds int64"),
-        (pd.Series([*BODIES[:-1], None]), "text 3 is missing"),
         (pa.array([1, 2, 3, 4]), "texts must be strings, not int64"),
-        (pa.array([*BODIES[:-1], None]), "text 3 is missing"),
         (
             pd.DataFrame({"date": pd.to_datetime(["2020-01-01"] * 4)}),
             "no column holds text; there are: date",

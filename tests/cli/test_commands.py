@@ -8,8 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from bayesift.classifier import TextClassifier
-from bayesift.cli.evaluate import DEFAULT_MODELS
+from bayesift.cli.evaluate import DEFAULT_MODELS, _train_and_test
 from bayesift.cli.options import split_names
+from bayesift.records import Corpus, Document
 
 
 def test_classify_a_table(run, model, corpus, tmp_path):
@@ -449,3 +450,15 @@ def test_fit_out_of_core(run, corpus, topics, tmp_path, monkeypatch):
     assert "18 documents" in out
     code, _, err = run("fit", topics, "--out-of-core", "--model", "svm", "-o", place)
     assert (code, "needs all documents at once" in err) == (2, True)
+
+
+def test_compare_holds_repeated_texts_out_together():
+    documents = []
+    for number in range(48):
+        text = f"word{number % 12} corn{number % 12} price{number % 12}"
+        category = "grain" if number % 2 else "crude"
+        documents.append(Document(str(number), text, categories=(category,)))
+    corpus = Corpus(tuple(documents), ("crude", "grain"))
+    train, test = _train_and_test(corpus, 4, 0, multilabel=False)
+    assert len(train) == 36
+    assert not set(train.texts) & set(test.texts)

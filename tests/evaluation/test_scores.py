@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.metrics import (
     accuracy_score,
     average_precision_score,
+    f1_score,
     log_loss,
     precision_recall_fscore_support,
 )
@@ -27,9 +28,11 @@ def test_scores_are_those_of_scikit_learn(outcome):
     scores = evaluate_decisions(
         sparse.csr_array(Y), decided, p, categories=["a", "b", "c", "d"]
     )
+    # No document has the category "d": it has no part in macro averages.
     for average, found in (("micro", scores.micro), ("macro", scores.macro)):
+        labels = [0, 1, 2] if average == "macro" else None
         expected = precision_recall_fscore_support(
-            Y, decided, average=average, zero_division=0
+            Y, decided, average=average, labels=labels, zero_division=0
         )[:3]
         assert (found.precision, found.recall, found.f1) == pytest.approx(expected)
     rows = zip(*precision_recall_fscore_support(Y, decided, zero_division=0), strict=True)
@@ -43,6 +46,24 @@ def test_scores_are_those_of_scikit_learn(outcome):
     )
     assert scores.probabilities.log_loss == pytest.approx(log_loss(Y.ravel(), p.ravel()))
     assert [row.category for row in scores.categories] == ["a", "b", "c", "d"]
+
+
+def test_macro_averages_are_over_the_categories_that_have_documents():
+    truth = ["ham", "ham", "spam"]
+    decided = ["ham", "news", "spam"]
+    p = np.array([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.1, 0.1, 0.8]])
+    scores = evaluate_decisions(truth, decided, p, categories=["ham", "news", "spam"])
+    assert scores.macro.f1 == f1_score(truth, decided, labels=["ham", "spam"], average="macro")
+    assert scores.micro.f1 == f1_score(truth, decided, average="micro")
+    assert scores.probabilities.average_precision == 1.0
+    assert scores.categories_without_documents == ("news",)
+    assert scores.to_dict()["categories_without_documents"] == ["news"]
+    assert scores.describe_absent() == (
+        "1 of 3 categories has no documents here and no part in macro averages: 'news'"
+    )
+    assert repr(scores).startswith("Scores(3 documents: accuracy 0.6667, macro F1 0.8333, log")
+    nothing = evaluate_decisions(np.zeros((2, 2)), np.ones((2, 2)))
+    assert nothing.macro.f1 == 0
 
 
 def test_scores_are_ready_for_json(outcome):

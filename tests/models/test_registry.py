@@ -36,3 +36,8 @@ def test_every_learner_is_described():
 def test_unknown_learners_are_named():
     with pytest.raises(ValueError, match="no learner 'oracle'; there are: auto, naive-bayes, "):
         make_learner("oracle")
+    for name in ("naive_bayes", "Naive-Bayes", "naive-bays"):
+        with pytest.raises(
+            ValueError, match=f"no learner '{name}'; did you mean 'naive-bayes'"
+        ):
+            make_learner(name)

@@ -1,6 +1,7 @@
 """Copies and near copies of texts are found, and other texts are left alone."""
 
 import numpy as np
+from scipy import sparse
 
 from bayesift.text import TermVectorizer
 from bayesift.text.near_copies import group_copies
@@ -55,7 +56,17 @@ def test_questions_with_another_subject_are_not_copies():
 
 def test_texts_without_words_are_on_their_own():
     assert len(np.unique(groups_of(["...", "!!", "corn prices", "corn prices"]))) == 3
-    assert groups_of(["..."]).tolist() == [0]
+    assert group_copies(sparse.csr_array((1, 3))).tolist() == [0]
+
+
+def test_texts_of_few_words_are_not_copies_by_chance():
+    random = np.random.default_rng(0)
+    texts = [" ".join(random.choice(WORDS[:12], 6)) for _ in range(400)]
+    groups = groups_of(texts)
+    assert np.bincount(groups).max() < 20
+    bags = [frozenset(text.split()) for text in texts]
+    for one, other in [(3, 7), (20, 30)]:
+        assert (groups[one] == groups[other]) == (bags[one] == bags[other])
 
 
 def test_a_text_that_thousands_repeat_is_one_group():

@@ -8,17 +8,18 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import Array
 from bayesift.classifier.features import TextFeatures
 from bayesift.classifier.notebook import explanation_html
+from bayesift.classifier.texts import Texts
 from bayesift.classifier.word_parts import WordParts, meaning_parts, spelling_parts
 from bayesift.errors import DataError
 
 Block = Literal["meaning", "spelling"]
 
 _EXPLAINED = 5
+_IN_REPR = 3  # terms of each category in the text of an explanation
 _COMPARED = 20_000  # words of the vocabulary among which the nearest are sought
 
 
@@ -68,7 +69,7 @@ class CategoryExplanation:
     interval: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
     """The explanation of the categories of a text, the most probable first.
 
@@ -91,45 +92,73 @@ class Explanation:
         """Return a dictionary that JSON can hold."""
         return {**asdict(self), "unseen_share": self.unseen_share}
 
+    def __repr__(self) -> str:
+        parts = []
+        for category in self.categories:
+            terms = [f"{t.term} {t.contribution:+.2f}" for t in category.terms[:_IN_REPR]]
+            decided = "assigned" if category.assigned else "not assigned"
+            head = f"{category.category!r} {category.score:.4g} {decided}"
+            parts.append(f"{head}: {', '.join(terms)}" if terms else head)
+        if self.unseen:
+            total = self.known + self.unseen
+            parts.append(f"{self.unseen:,} of {total:,} tokens are not known")
+        return f"Explanation({'; '.join(parts)})"
+
     def _repr_html_(self) -> str:
         return explanation_html(self)
 
 
-def explain_text(
-    classifier: Any, given: Any, *, categories: Sequence[Any] | None, top: int
-) -> Explanation:
-    """Explain categories of a text by a fitted `TextClassifier`; see its `explain`."""
-    check_is_fitted(classifier)
-    (text,), X = classifier.read([given]).values, classifier.vectors([given])
+def explain_texts(
+    classifier: Any, texts: Texts, *, categories: Sequence[Any] | None, top: int
+) -> list[Explanation]:
+    """Explain categories of texts by a fitted `TextClassifier`; see its `explain`."""
     model = classifier.model_
     if not hasattr(model, "contributions"):
         raise DataError(f"a {type(model).__name__} cannot explain its decisions")
+    texts = texts.whole()
+    if not texts.n_texts:
+        return []
+    X = classifier.features_.transform(texts)
     scores = classifier.scores_of(X)
     decisions = classifier.decisions_of(scores)
-    columns = _to_explain(classifier.categories_, categories, decisions[0], scores[0])
-    thresholds, terms = _thresholds(classifier, scores), classifier.terms()
-    features = classifier.features_
-    blocks = _block_parts(features, text, X.shape[1], len(terms))
-    names = [*terms, *_listed_columns(features)]
-    explained = []
-    for j in sorted(columns, key=lambda j: -scores[0, j]):
-        key = j if classifier.multilabel_ else model.classes_[j]
-        decision = (
-            classifier.categories_[j],
-            float(scores[0, j]),
-            thresholds[j],
-            bool(decisions[0, j]),
-        )
-        explained.append(explain_category(model, X, j, key, decision, names, top, blocks))
-    if features.embedder is not None:
-        explained = _with_neighbours(classifier, explained)
-    counts = classifier.vectorizer_.term_counts(text)
+    thresholds = _thresholds(classifier, scores)
+    terms = classifier.terms()
     known = set(terms)
+    names = [*terms, *_listed_columns(classifier.features_)]
+    found = []
+    for row, value in enumerate(texts.values):
+        text = str(value)
+        blocks = _block_parts(classifier.features_, text, X.shape[1], len(terms))
+        explained = []
+        columns = _to_explain(classifier.categories_, categories, decisions[row], scores[row])
+        for j in sorted(columns, key=lambda j: -scores[row, j]):
+            key = j if classifier.multilabel_ else model.classes_[j]
+            decision = (
+                classifier.categories_[j],
+                float(scores[row, j]),
+                thresholds[row][j],
+                bool(decisions[row, j]),
+            )
+            explained.append(
+                explain_category(model, X[[row]], j, key, decision, names, top, blocks)
+            )
+        if classifier.embedder_ is not None:
+            explained = _with_neighbours(classifier, explained)
+        found.append(_with_unseen(classifier, text, explained, known))
+    return found
+
+
+def _with_unseen(
+    classifier: Any, text: str, explained: list[CategoryExplanation], known: set[str]
+) -> Explanation:
+    """Count the words of a text that the model does not know."""
+    counts = classifier.vectorizer_.term_counts(text)
     unseen = {term: n for term, n in counts.items() if term not in known}
     n_unseen = sum(unseen.values())
     by_meaning = 0
-    if unseen and features.embedder is not None:
-        has_vector = np.any(features.embedder.vectors_.vectors(unseen), axis=1)
+    embedder = classifier.embedder_
+    if unseen and embedder is not None:
+        has_vector = np.any(embedder.vectors_.vectors(unseen), axis=1)
         by_meaning = int(has_vector @ list(unseen.values()))
     return Explanation(
         tuple(explained), sum(counts.values()) - n_unseen, n_unseen, tuple(unseen), by_meaning
@@ -149,14 +178,13 @@ def _to_explain(
     return [names.index(str(name)) for name in wanted]
 
 
-def _thresholds(classifier: Any, scores: Array) -> list[float | None]:
-    """Return the threshold of each category; None where the largest score wins."""
+def _thresholds(classifier: Any, scores: Array) -> list[list[float | None]]:
+    """Return the threshold of each category for each text; None where the largest score wins."""
     if not classifier.multilabel_:
-        return [None] * len(classifier.categories_)
-    thresholds = np.broadcast_to(
-        classifier.estimator_.rule_.thresholds_for(scores), scores.shape
-    )[0]
-    return [float(threshold) for threshold in thresholds]
+        return [[None] * scores.shape[1]] * len(scores)
+    thresholds = classifier.estimator_.rule_.thresholds_for(scores)
+    listed: list[list[float | None]] = np.broadcast_to(thresholds, scores.shape).tolist()
+    return listed
 
 
 def explain_category(

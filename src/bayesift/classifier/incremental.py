@@ -23,7 +23,7 @@ from bayesift.classifier.labels import (
 from bayesift.classifier.model_options import vectorizer_for
 from bayesift.classifier.texts import Texts, read_texts
 from bayesift.errors import DataError
-from bayesift.models import is_storable
+from bayesift.models import LEARNERS, is_storable
 from bayesift.records import Corpus
 from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
 
@@ -31,6 +31,11 @@ from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
 def learns_in_batches(model: Any) -> bool:
     """Whether a model is one of bayesift that learns batch after batch, with new terms in each."""
     return is_storable(model) and hasattr(model, "partial_fit")
+
+
+def learners_that_grow() -> list[str]:
+    """Return the names of the learners that learn batch after batch."""
+    return [name for name, learner in LEARNERS.items() if learns_in_batches(learner.make())]
 
 
 def learn_batch(classifier: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
@@ -41,6 +46,9 @@ def learn_batch(classifier: Any, X: Any, y: Any, classes: Any, sample_weight: An
     weights = check_lengths(texts, labels, sample_weight)
     texts.refuse_labels(labels)
     warn_of_missing(labels)
+    if columns is None:
+        texts.warn_of_columns()
+    labels = labels.where(texts.have_text())
     _learn(classifier, texts, labels, classes, weights)
 
 

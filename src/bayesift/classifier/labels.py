@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy import sparse
 
-from bayesift.arrays import Array, BoolArray, FloatArray, IntArray
+from bayesift.arrays import Array, BoolArray, FloatArray, IntArray, SparseRows
 from bayesift.classifier.texts import Texts
 from bayesift.errors import DataError, DataWarning
 from bayesift.records import Corpus
@@ -155,6 +155,22 @@ class LabelForm:
         same: BoolArray = (truth == decisions).all(axis=1) & ~unknown
         return same
 
+    def named_indicator(self, labels: Labels) -> tuple[tuple[str, ...], SparseRows]:
+        """Return labels as an indicator of all texts given, and the names of its columns.
+
+        The columns of an indicator matrix without names are those of this form.
+        """
+        names = labels.form.categories
+        if not labels.form.multilabel:
+            sets = LabelRows([()] * labels.n_given)
+            for row, label in zip(labels.rows, labels.y, strict=True):
+                sets[row] = (label,)
+            return names, indicator_of(sets, names)
+        columns = self._columns_of(labels.form)
+        if labels.form.form == "indicator" and columns.tolist() == list(range(len(names))):
+            names = self.categories
+        return names, sparse.csr_array(labels.y, dtype=np.int8)
+
     def _columns_of(self, other: LabelForm) -> IntArray:
         """Return the column of each category of another form; -1 for one that this form lacks."""
         frames = self.container == other.container == "DataFrame"
@@ -201,6 +217,27 @@ class Labels:
     rows: IntArray
     n_given: int
     n_missing: int
+
+    def where(self, has_text: BoolArray) -> Labels:
+        """Return the labels of the texts that hold any; a `DataWarning` counts the others.
+
+        Single labels that no other text has are no classes any more.
+        """
+        kept = np.flatnonzero(has_text[self.rows])
+        n_left_out = len(self.rows) - len(kept)
+        if not n_left_out:
+            return self
+        if not len(kept):
+            raise DataError("no text with a label holds any text: they are missing or blank")
+        texts = "1 text" if n_left_out == 1 else f"{n_left_out:,} texts"
+        message = f"{texts} without any text (missing or blank) left out"
+        warnings.warn(message, DataWarning, stacklevel=3)
+        y = self.y[kept]
+        form = self.form
+        if not form.multilabel:
+            left = set(y.tolist())
+            form = replace(form, classes=tuple(name for name in form.classes if name in left))
+        return replace(self, form=form, y=y, rows=self.rows[kept])
 
 
 def check_lengths(texts: Texts, labels: Labels, sample_weight: Any) -> FloatArray | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from types import MethodType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from scipy import sparse
@@ -22,6 +23,41 @@ from bayesift.text import TermVectorizer
 
 if TYPE_CHECKING:
     from bayesift.features import SelectTerms
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def offered_unless(reason: Callable[[Any], str | None]) -> Callable[[Method], Method]:
+    """Offer a method unless there is a reason against it, which is the message of the error.
+
+    scikit-learn's `available_if` hides the message behind one that names the attribute alone.
+    """
+
+    def offered(method: Method) -> Method:
+        # To type checkers it is the method itself.
+        return cast(Method, _OfferedMethod(method, reason))
+
+    return offered
+
+
+class _OfferedMethod:
+    def __init__(self, method: Callable[..., Any], reason: Callable[[Any], str | None]) -> None:
+        self._method = method
+        self._reason = reason
+        self.__doc__ = method.__doc__
+        self.__name__ = method.__name__
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self._method
+        try:
+            reason = self._reason(instance)
+        except ValueError as error:  # there is no such model
+            raise AttributeError(str(error)) from error
+        if reason is not None:
+            raise AttributeError(reason)
+        return MethodType(self._method, instance)
 
 
 def model_for(model: Any, *, multilabel: bool) -> Any:

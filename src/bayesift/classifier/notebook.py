@@ -45,7 +45,8 @@ def evaluation_html(measures: Scores, note: str = "") -> str:
         (name, "", _number(a.precision), _number(a.recall), _number(a.f1))
         for name, a in averages
     ]
-    largest = sorted(measures.categories, key=lambda row: -row.positives)[:_LISTED]
+    present = [row for row in measures.categories if row.positives]
+    largest = sorted(present, key=lambda row: -row.positives)[:_LISTED]
     rows += [
         (
             row.category,
@@ -60,9 +61,10 @@ def evaluation_html(measures: Scores, note: str = "") -> str:
     if measures.probabilities is not None:
         p = measures.probabilities
         parts.append(_line(f"log loss {p.log_loss:.4f}, Brier score {p.brier_score:.4f}"))
-    left = len(measures.categories) - len(largest)
+    left = len(present) - len(largest)
     more = [f"and {left:,} smaller categories"] if left else []
-    return _box(_heading(head), *parts, *(_line(line) for line in [*more, note] if line))
+    notes = [*more, measures.describe_absent(), note]
+    return _box(_heading(head), *parts, *(_line(line) for line in notes if line))
 
 
 def classifier_html(classifier: Any) -> str:
@@ -79,9 +81,10 @@ def classifier_html(classifier: Any) -> str:
             + (f" of {corpus['name']}" * bool(corpus["name"]))
         )
     several = "none, one or several of" if classifier.multilabel_ else "one of"
-    return _box(
-        _line(", ".join(facts)), _line(f"{several} {len(names):,} categories: {listed}")
-    )
+    lines = [", ".join(facts), f"{several} {len(names):,} categories: {listed}"]
+    if classifier.expected_quality_ is not None:
+        lines += classifier.expected_quality_.describe()
+    return _box(*map(_line, lines))
 
 
 def _of_category(category: CategoryExplanation) -> Markup:

@@ -1,4 +1,4 @@
-"""Predictions of batches of texts as Arrow arrays, and their evaluation on a labelled corpus."""
+"""Predictions of batches of texts as Arrow arrays, and their evaluation on labelled texts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from scipy import sparse
 
 from bayesift.arrays import BoolArray, FloatArray, IntArray
 from bayesift.classifier.abstention import reasons, unsure_texts
+from bayesift.classifier.labels import check_lengths, read_labels
 from bayesift.classifier.notebook import evaluation_html
 from bayesift.classifier.text_classifier import TextClassifier
+from bayesift.classifier.texts import Texts
 from bayesift.errors import DataError, DataWarning
 from bayesift.evaluation import Scores, evaluate_decisions
 from bayesift.kernels.ranking import highest
 from bayesift.records import Corpus
 from bayesift.records.corpus import indicator_of
+from bayesift.records.table import DocumentTable
 
 _BATCH = 1000  # documents scored between two reports of progress
 
@@ -181,9 +184,9 @@ def _largest(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
-    """The decisions of a classifier on a labelled corpus, and their measures.
+    """The decisions of a classifier on labelled texts, and their measures.
 
     Truth, decisions and scores are documents x categories of the classifier. Labels that the
     classifier does not know have no column there; in the measures they are categories that were
@@ -231,42 +234,53 @@ class Evaluation:
         }
         return {**self.measures.to_dict(), **unknown}
 
+    def __repr__(self) -> str:
+        unknown = self.describe_unknown(limit=2)
+        return f"Evaluation({self.measures.summary()}{unknown and '; '}{unknown})"
+
     def _repr_html_(self) -> str:
         return evaluation_html(self.measures, self.describe_unknown())
 
 
 def evaluate(
-    classifier: TextClassifier, corpus: Corpus, *, progress: Callable[[int], None] | None = None
+    classifier: TextClassifier,
+    X: Any,
+    y: Any = None,
+    *,
+    progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
-    """Classify the documents of a labelled corpus and measure the decisions.
+    """Classify labelled texts, or the documents of a corpus, and measure the decisions.
 
-    Documents without a label are left out with a `DataWarning`, unless the classifier may assign
-    none. A label that the classifier does not know counts as an error. Log loss and Brier score of
-    one category per document are those of the documents with a known label, since the classifier
-    gives no probability to the others.
+    Texts without a label are left out with a `DataWarning`, unless the classifier may assign none.
+    A label that the classifier does not know counts as an error. Log loss and Brier score of one
+    category per document are those of the documents with a known label, since the classifier gives
+    no probability to the others. Macro averages are over the categories that the texts have.
 
     Parameters
     ----------
     classifier : fitted
-    corpus : labelled; at least one of its labels must be known to the classifier
+    X, y : texts and labels in any form of `read_texts` and `read_labels`; or a labelled `Corpus`
+        alone. At least one of the labels must be known to the classifier
     progress : is called with the number of documents classified so far
 
     Examples
     --------
-    >>> from bayesift.records import Document
-    >>> grain = Document("1", "wheat corn", categories=("grain",))
-    >>> documents = [grain, Document("2", "oil", categories=("crude",))]
-    >>> corpus = Corpus(tuple(documents), ("crude", "grain"))
-    >>> evaluate(TextClassifier().fit_corpus(corpus), corpus).measures.accuracy
-    1.0
+    >>> texts = ["wheat and corn", "corn exports", "crude oil prices", "oil tankers"]
+    >>> classifier = TextClassifier(model="naive-bayes")
+    >>> _ = classifier.fit(texts, ["grain", "grain", "oil", "oil"])
+    >>> evaluate(classifier, ["corn", "oil prices"], ["grain", "oil"])
+    Evaluation(2 documents: accuracy 1.0000, macro F1 1.0000, log loss 0.2209)
     """
+    texts = classifier.read(X).whole()
+    corpus = _labelled_corpus(classifier, X, y, texts)
     unknown = _unknown_labels(classifier, corpus)
     if not classifier.multilabel_:
+        texts = texts.take(np.flatnonzero(corpus.n_labels))
         corpus = labelled_part(corpus)
     truth = indicator_of(
         (document.categories for document in corpus), classifier.categories_, skip_unknown=True
     )
-    scores = _scores(classifier, corpus, progress)
+    scores = _scores(classifier, texts, progress)
     decisions = classifier.decisions_of(scores)
     strangers = indicator_of(
         (document.categories for document in corpus), tuple(unknown), skip_unknown=True
@@ -278,6 +292,39 @@ def evaluate(
         )
     n_unknown = int(np.count_nonzero(np.diff(strangers.indptr)))
     return Evaluation(corpus, truth, decisions, scores, measures, unknown, n_unknown)
+
+
+def _labelled_corpus(classifier: TextClassifier, X: Any, y: Any, texts: Texts) -> Corpus:
+    """Return the corpus given, or one of texts and labels; texts are named by their rows."""
+    if isinstance(X, Corpus):
+        if y is not None:
+            raise DataError("a corpus has its own labels; evaluate takes no y beside it")
+        return X
+    if y is None:
+        raise DataError("there are no labels: give evaluate(classifier, texts, labels)")
+    labels = read_labels(y, multilabel=classifier.multilabel_ or None)
+    check_lengths(texts, labels, None)
+    names, indicator = classifier.label_form_.named_indicator(labels)
+    n_texts = labels.n_given
+    table = DocumentTable(
+        pa.chunked_array([list(map(str, range(n_texts)))], pa.string()),
+        _text_column(texts),
+        indicator,
+        names,
+    )
+    vectors = sparse.csr_array(texts.values) if texts.are_vectors else None
+    return Corpus(table, names, vectors=vectors)
+
+
+def _text_column(texts: Texts) -> pa.ChunkedArray:
+    values = texts.values
+    if texts.are_vectors:
+        values = [""] * values.shape[0]
+    if isinstance(values, pa.ChunkedArray):
+        return values
+    if isinstance(values, pa.Array):
+        return pa.chunked_array([values])
+    return pa.chunked_array([values], pa.large_string())
 
 
 def labelled_part(corpus: Corpus) -> Corpus:
@@ -315,17 +362,17 @@ def _unknown_labels(classifier: TextClassifier, corpus: Corpus) -> dict[str, int
 
 
 def _scores(
-    classifier: TextClassifier, corpus: Corpus, progress: Callable[[int], None] | None
+    classifier: TextClassifier, texts: Texts, progress: Callable[[int], None] | None
 ) -> FloatArray:
-    texts = classifier.read(corpus)
-    if progress is None:
-        return classifier.scores_of(classifier.vectors(texts))
+    n_texts = texts.n_texts or 0
+    step = n_texts if progress is None else _BATCH
     parts = []
-    for start in range(0, len(corpus), _BATCH):
-        stop = min(start + _BATCH, len(corpus))
-        batch = texts.take(np.arange(start, stop))
-        parts.append(classifier.scores_of(classifier.vectors(batch)))
-        progress(stop)
+    for start in range(0, n_texts, step):
+        end = min(start + step, n_texts)
+        part = texts.take(np.arange(start, end))
+        parts.append(classifier.scores_of(classifier.features_.transform(part)))
+        if progress is not None:
+            progress(end)
     return np.concatenate(parts)
 
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bayesift.arrays import Array, BoolArray, FloatArray, IntArray, SparseRows
 from bayesift.classifier.abstention import Abstention, Doubts, abstention_from_fit, unsure_texts
-from bayesift.classifier.explanation import Explanation, explain_text
+from bayesift.classifier.explanation import Explanation, explain_texts
 from bayesift.classifier.features import TextFeatures, characters_for, embedder_for, table_for
-from bayesift.classifier.incremental import learn_batch, learn_corpus, learns_in_batches
+from bayesift.classifier.incremental import (
+    learn_batch,
+    learn_corpus,
+    learners_that_grow,
+    learns_in_batches,
+)
 from bayesift.classifier.labels import (
     LabelForm,
     Labels,
@@ -30,6 +34,7 @@ from bayesift.classifier.model_options import (
     fit_options,
     makes_plain_words,
     model_for,
+    offered_unless,
     scale_blocks,
     takes_blocks,
     tries_blocks,
@@ -48,7 +53,7 @@ from bayesift.folds import join_groups
 from bayesift.knowledge import Coverage, TermIndex, TermKnowledge, apply_knowledge
 from bayesift.model_file import load_model, save_model
 from bayesift.models import LEARNERS, make_learner
-from bayesift.records import Corpus
+from bayesift.records import Corpus, Document
 from bayesift.records.document import RECORDS
 from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
 from bayesift.text.near_copies import group_copies
@@ -61,14 +66,21 @@ if TYPE_CHECKING:
     from bayesift.tables import TableLayout
 
 
-def _has_probabilities(classifier: TextClassifier) -> bool:
-    """Whether the model has probabilities, for `available_if`."""
+def _lacks_probabilities(classifier: TextClassifier) -> str | None:
+    """Return why there is no `predict_proba`, if so."""
     model = classifier.current_model
-    if not hasattr(model, "predict_proba"):
-        raise AttributeError(
-            f"a {type(model).__name__} has no probabilities; decision_function gives its scores"
-        )
-    return True
+    if hasattr(model, "predict_proba"):
+        return None
+    return f"a {type(model).__name__} has no probabilities; decision_function gives its scores"
+
+
+def _lacks_batches(classifier: TextClassifier) -> str | None:
+    """Return why there is no `partial_fit`, if so."""
+    model = classifier.current_model
+    if learns_in_batches(model):
+        return None
+    able = ", ".join(learners_that_grow())
+    return f"a {type(model).__name__} has no partial_fit; models that have: {able}"
 
 
 class TextClassifier(ClassifierMixin, BaseEstimator):
@@ -119,8 +131,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     layout_ : the columns of the table that the training corpus was read from, a
         `bayesift.tables.TableLayout`: commands read the next table by them; None without a table
     expected_quality_ : the quality to expect on new documents, an `ExpectedQuality`; None if no
-        documents were held out, as models other than "auto" do
-    repeats_ : how many texts repeat others, `Repeats`; None if the model was fitted to term vectors
+        documents were held out, which only "auto" does, or terms were selected by the labels of all
+    repeats_ : how many texts repeat others, `Repeats`; None if neither the model nor the rule holds
+        documents out, or texts were term vectors
     abstention_ : how unsure the model was of documents held out, an `Abstention`; None if no
         documents were
 
@@ -183,9 +196,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, y : texts and labels, in any form of `read_texts` and `read_labels`. Texts without a
-            label (None, NaN, blank) are left out with a `DataWarning`, unless texts may have
-            several labels: then they have no category
+        X, y : texts and labels, in any form of `read_texts` and `read_labels`. Texts that are
+            missing or blank are left out with a `DataWarning`, and so are texts without a label
+            (None, NaN, blank), unless texts may have several labels: then they have no category.
+            A `DataWarning` names columns of a table that are joined to one text or not used
         sample_weight : one weight per text, for models that take it; decision rules do not
         categories : names of the columns of an indicator matrix, or all labels that collections may
             hold
@@ -197,15 +211,17 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             texts is on the later ones (`expected_quality_.later`)
         """
         # 1. Read texts, labels and weights, in whatever form they are.
-        texts = read_texts(X, besides=_names(self.columns))
+        texts = read_texts(X, besides=_names(self.columns)).whole()
         labels = read_labels(y, categories=categories, multilabel=multilabel)
         weights = check_lengths(texts, labels, sample_weight)
         known_groups = check_groups(groups, labels.n_given)
         known_times = check_times(times, labels.n_given)
         texts.refuse_labels(labels)
+        texts.warn_of_columns(_names(self.columns))
         warn_of_missing(labels)
+        labels = labels.where(texts.have_text())
         if len(labels.rows) < labels.n_given:
-            texts = texts.whole().take(labels.rows)
+            texts = texts.take(labels.rows)
             weights = None if weights is None else weights[labels.rows]
             known_groups = None if known_groups is None else known_groups[labels.rows]
             known_times = None if known_times is None else known_times[labels.rows]
@@ -230,10 +246,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         features = self._new_features(model, texts)
         if features.kinds:
             texts = texts.whole()  # an iterator can be read only once, and each block reads it
-        design = features.fit_transform(texts, labels.y)
+        words = features.fit_words(texts)
+        design = features.fit_blocks(words, texts, labels.y)
         repeats = None
-        if not texts.are_vectors:
-            copies = group_copies(design.only({"words"}).rows)
+        if not texts.are_vectors and self._holds_out(model):
+            copies = _copies_in(words, design)
             repeats = Repeats.of(copies, labels)
             if repeats.n_repeated:
                 groups = join_groups(groups, copies)
@@ -271,7 +288,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
         # 5. Held-out quality: how good and how unsure the model is on documents it has not seen.
         self.repeats_ = repeats
-        self.expected_quality_ = expected_quality(self, repeats)
+        self.expected_quality_ = None
+        if features.selection is None:
+            # Terms that were selected by all labels know those of the documents held out.
+            self.expected_quality_ = expected_quality(self, repeats)
         self.abstention_ = self._held_out_abstention(texts, design)
         return self
 
@@ -335,7 +355,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         self.abstention_ = Abstention.of(self.doubts(X))
         return self
 
-    @available_if(lambda classifier: learns_in_batches(classifier.current_model))
+    @offered_unless(_lacks_batches)
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -351,7 +371,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         learn_batch(self, X, y, classes, sample_weight)
         return self
 
-    @available_if(lambda classifier: learns_in_batches(classifier.current_model))
+    @offered_unless(_lacks_batches)
     def partial_fit_corpus(self, corpus: Corpus, *, multilabel: bool = False) -> Self:
         """Learn from the documents of one more corpus, such as a chunk of a large file.
 
@@ -555,12 +575,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(chosen[:, None] == np.arange(len(self.categories_)))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of texts whose predicted labels are exactly theirs.
+        """Return the accuracy: the share of texts whose predicted labels are exactly theirs.
 
-        Texts without a label are left out.
+        Where texts may have several labels all of them must be right, as in scikit-learn;
+        `evaluate` gives F1 and other measures. Texts without a label are left out.
         """
         texts = self.read(X)
-        labels = read_labels(y)
+        labels = read_labels(y, multilabel=self.multilabel_ or None)
         weights = check_lengths(texts, labels, sample_weight)
         decisions, _ = self._decide(texts)
         if len(decisions) != labels.n_given:
@@ -570,14 +591,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             np.average(right, weights=None if weights is None else weights[labels.rows])
         )
 
-    @available_if(_has_probabilities)
+    @offered_unless(_lacks_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities, texts x categories."""
         vectors = self.vectors(X)
         probabilities: FloatArray = self.estimator_.predict_proba(vectors)
         return probabilities
 
-    @available_if(_has_probabilities)
+    @offered_unless(_lacks_probabilities)
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of the probabilities, texts x categories."""
         vectors = self.vectors(X)
@@ -606,7 +627,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         table = self.features_.table
         besides = [] if table is None else [column.name for column in table.columns]
-        return read_texts(texts, columns=self.text_columns_, besides=besides)
+        read = read_texts(texts, columns=self.text_columns_, besides=besides)
+        if self.text_columns_ is None:
+            read.warn_of_columns(besides)
+        return read
+
+    def _holds_out(self, model: Any) -> bool:
+        """Whether documents are held out to fit the model or the rule."""
+        return self.threshold_cv is not None or has_fit_parameter(model, "groups")
 
     def scores_of(self, X: Any) -> FloatArray:
         """Return probabilities of vectors, or scores if the model has none, texts x categories."""
@@ -658,16 +686,43 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return top_terms(self, n)
 
+    @overload
+    def explain(
+        self,
+        text: str | Mapping[str, Any] | Document,
+        *,
+        categories: Sequence[Any] | None = ...,
+        top: int = ...,
+    ) -> Explanation: ...
+    @overload
+    def explain(
+        self, text: Iterable[Any], *, categories: Sequence[Any] | None = ..., top: int = ...
+    ) -> list[Explanation]: ...
     def explain(
         self, text: Any, *, categories: Sequence[Any] | None = None, top: int = 10
-    ) -> Explanation:
-        """Explain categories of a text, each by its `top` terms.
+    ) -> Explanation | list[Explanation]:
+        """Explain categories of a text, or of each text of a list, by their `top` terms.
 
-        The text is a string or a row of a table (dictionary).
+        One text is a string, a row of a table (dictionary) or a `Document`; anything else is read
+        as `predict` reads it and gives a list. By default the categories are the five most probable
+        assigned ones and the most probable one.
 
-        By default these are the five most probable assigned ones and the most probable one.
+        Examples
+        --------
+        >>> texts = ["wheat and corn", "corn exports", "crude oil prices", "oil tankers"]
+        >>> classifier = TextClassifier(model="naive-bayes")
+        >>> _ = classifier.fit(texts, ["grain", "grain", "crude", "crude"])
+        >>> classifier.explain("corn prices today")
+        Explanation('grain' 0.6 assigned: corn +1.10, prices -0.69; 1 of 3 tokens are not known)
+        >>> len(classifier.explain(["corn", "oil"]))
+        2
         """
-        return explain_text(self, text, categories=categories, top=top)
+        if isinstance(text, str | Mapping | Document):
+            (explanation,) = explain_texts(
+                self, self.read([text]), categories=categories, top=top
+            )
+            return explanation
+        return explain_texts(self, self.read(text), categories=categories, top=top)
 
     def save(self, path: str | Path, *, bundle_vectors: bool = False) -> None:
         """Save the model: to one zip file if the path ends in .zip, else to a folder.
@@ -753,6 +808,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             name for name in super().__dir__() if name.startswith("_") or hasattr(self, name)
         ]
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Return the parameters, and as a comment the quality to expect of a fitted classifier."""
+        written: str = super().__repr__(N_CHAR_MAX)
+        if self.expected_quality_ is None:
+            return written
+        return f"{written}  # expected {self.expected_quality_}"
+
     def _repr_html_inner(self) -> str:
         return self._learned_html() + str(super()._repr_html_inner())
 
@@ -777,6 +839,17 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             tags.input_tags.positive_only = get_tags(self.new_model()).input_tags.positive_only
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _copies_in(words: Design, design: Design) -> IntArray:
+    """Return the group of each row; copies have nearly the same words, and equal columns."""
+    copies = group_copies(words.only({"words"}).rows)
+    if "columns" not in design.kinds:
+        return copies
+    values = design.rows[:, design.columns_of({"columns"})].toarray()
+    apart = np.column_stack([copies, values])
+    groups: IntArray = np.unique(apart, axis=0, return_inverse=True)[1].ravel()
+    return groups
 
 
 def _names(columns: Sequence[str] | str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -9,16 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from scipy import sparse
 
-from bayesift.arrays import Array
-from bayesift.errors import DataError
+from bayesift.arrays import Array, BoolArray
+from bayesift.errors import DataError, DataWarning
 from bayesift.records import Corpus, Document
 
 if TYPE_CHECKING:
     from bayesift.classifier.labels import Labels
 
 Column = tuple[str, list[Any]]
+
+_LISTED_COLUMNS = 8  # names in a warning
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +69,38 @@ class Texts:
         """Return the texts with an iterator read to its end."""
         return self if self.n_texts is not None else replace(self, values=list(self.values))
 
+    def have_text(self) -> BoolArray:
+        """Whether each text holds more than white space; term vectors always do."""
+        values = self.values
+        if self.are_vectors:
+            return np.ones(values.shape[0], dtype=bool)
+        if isinstance(values, pa.Array | pa.ChunkedArray):
+            strings = values.cast(pa.large_string())  # views cannot be trimmed
+            lengths = pc.utf8_length(pc.utf8_trim_whitespace(strings)).to_numpy()
+            has_text: BoolArray = lengths > 0
+            return has_text
+        # What is not a string is refused by the vectorizer, with its index.
+        return np.array(
+            [not isinstance(text, str) or bool(text and not text.isspace()) for text in values],
+            dtype=bool,
+        )
+
+    def warn_of_columns(self, besides: Sequence[str] = ()) -> None:
+        """Name the columns of a table that are joined to one text, and those that are not used."""
+        taken = [name for name, _ in self.columns]
+        if not taken:
+            return
+        ignored = [name for name, _ in self.table if name not in (*taken, *besides)]
+        parts = []
+        if len(taken) > 1:
+            parts.append(f"the columns {_listed(taken)} are joined to one text")
+        if ignored:
+            verb = "column {} is" if len(ignored) == 1 else "columns {} are"
+            unused = f"the {verb.format(_listed(ignored))} not used"
+            parts.append(unused if taken[1:] else f"{unused}, the text is {taken[0]!r}")
+        if parts:
+            warnings.warn("; ".join(parts), DataWarning, stacklevel=3)
+
     def refuse_labels(self, target: Labels) -> None:
         """Refuse a table one of whose text columns holds the labels: it would give them away."""
         if len(self.columns) < 2 or target.form.multilabel:
@@ -87,15 +123,22 @@ def read_texts(
     joined by line breaks; an Arrow array; or a `Corpus`. Rows of numbers are term vectors: an
     array, a sparse matrix, lists, or a table of numbers only.
 
+    A missing text (None, NaN, pandas' NA, an Arrow null, a row whose columns of text are all
+    missing) is an empty text, whatever holds it. Predictions treat it so; `fit`, `partial_fit` and
+    `fit_corpus` leave out texts that are empty or blank, with a `DataWarning`.
+
     Parameters
     ----------
-    columns : the columns of a table to take, instead of all that hold text
+    columns : the columns of a table to take, instead of all that hold text. A column that no row
+        has is refused; other columns may come or be left out
     besides : columns of a table that are no text, even if they hold strings
 
     Examples
     --------
     >>> read_texts([{"id": 1, "title": "Grain", "text": "Corn rose."}]).values
     ['Grain\nCorn rose.']
+    >>> read_texts(["corn", None, float("nan")]).values
+    ['corn', '', '']
     """
     if isinstance(given, Texts):
         return given
@@ -139,9 +182,8 @@ def _arrow_strings(given: Any) -> Any:
         or pa.types.is_string_view(held)
     ):
         raise DataError(f"texts must be strings, not {given.type}")
-    if given.null_count:
-        raise DataError(f"text {given.to_pylist().index(None)} is missing, not a string")
-    return given if held is given.type else given.cast(held)
+    strings = given if held is given.type else given.cast(held)
+    return strings.fill_null("") if given.null_count else strings
 
 
 def _of_pandas(given: Any, columns: Sequence[str] | None, besides: Sequence[str]) -> Texts:
@@ -155,9 +197,10 @@ def _of_pandas(given: Any, columns: Sequence[str] | None, besides: Sequence[str]
             )
         held = [(str(name), given.iloc[:, j].tolist()) for j, name in enumerate(given.columns)]
         return replace(_joined(held, columns, besides), index=given.index)
-    if getattr(given.dtype, "kind", "O") in "biufcmM":
+    # A column without any text may have become one of NaN.
+    if getattr(given.dtype, "kind", "O") in "biufcmM" and not given.isna().all():
         raise DataError(f"texts must be strings, the column {given.name!r} holds {given.dtype}")
-    return Texts(given.tolist(), index=given.index)
+    return Texts(_filled(given.tolist()), index=given.index)
 
 
 def _of_array(given: Array) -> Texts:
@@ -180,34 +223,52 @@ def _of_array(given: Array) -> Texts:
         raise DataError(
             f"texts must be strings, not {kind}. Reshape your data to rows if they are vectors"
         )
-    return Texts(given.tolist())
+    return Texts(_filled(given.tolist()))
 
 
 def _of_items(
     given: Iterable[Any], columns: Sequence[str] | None, besides: Sequence[str]
 ) -> Texts:
     items: Any = given
-    if isinstance(given, Sequence):
-        first = given[0] if len(given) else None
-    else:
-        iterator: Iterator[Any] = iter(given)
-        first = next(iterator, None)
-        items = iterator if first is None else chain([first], iterator)
+    iterator: Iterator[Any] = iter(given)
+    first, before = _first_present(iterator)
+    if not isinstance(given, Sequence):
+        items = chain(before, iterator)
     if isinstance(first, Document):
-        return Texts([document.full_text for document in items])
+        return Texts(["" if is_missing(item) else item.full_text for item in items])
     if isinstance(first, Mapping):
         return _of_records(list(items), columns, besides)
     if isinstance(first, list | tuple | np.ndarray) and len(first):
         if isinstance(first[0], int | float | np.number):
             return _of_array(np.array(list(items)))
         if len(first) == 1:
-            return Texts([row[0] if len(row) == 1 else row for row in items])
-    return Texts(items)
+            return Texts(_filled([row[0] if len(row) == 1 else row for row in items]))
+    if isinstance(items, Sequence):
+        return Texts(_filled(items))
+    return Texts("" if is_missing(text) else text for text in items)
+
+
+def _first_present(iterator: Iterator[Any]) -> tuple[Any, list[Any]]:
+    """Return the first item that is not missing, None if there is none, and all items up to it."""
+    before = []
+    for item in iterator:
+        before.append(item)
+        if not is_missing(item):
+            return item, before
+    return None, before
+
+
+def _filled(texts: Sequence[Any]) -> Sequence[Any]:
+    """Return texts with an empty text for each that is missing."""
+    if all(isinstance(text, str) for text in texts):
+        return texts
+    return ["" if is_missing(text) else text for text in texts]
 
 
 def _of_records(
     records: list[Any], columns: Sequence[str] | None, besides: Sequence[str]
 ) -> Texts:
+    records = [{} if is_missing(record) else record for record in records]
     for index, record in enumerate(records):
         if not isinstance(record, Mapping):
             raise DataError(
@@ -222,14 +283,14 @@ def _of_records(
 
 
 def _joined(table: list[Column], wanted: Sequence[str] | None, besides: Sequence[str]) -> Texts:
-    """Join the columns of text of a table by line breaks.
-
-    A row must have text in one of them.
-    """
+    """Join the columns of text of a table by line breaks."""
     names = [name for name, _ in table]
     for name in wanted or ():
         if name not in names:
-            raise DataError(f"no column {name!r}; there are: {', '.join(names)}")
+            raise DataError(
+                f"no column {name!r}, which the model was fitted to; there are: "
+                f"{', '.join(names) or 'none'}"
+            )
     kept = [
         (name, values)
         for name, values in table
@@ -246,14 +307,19 @@ def _joined(table: list[Column], wanted: Sequence[str] | None, besides: Sequence
                     f"text {index} is of type {type(part).__name__} in the column {name!r}, not a "
                     "string"
                 )
-        if not parts:
-            raise DataError(f"text {index} is missing, not a string")
         texts.append("\n".join(part for part in parts if part))
     return Texts(texts, columns=tuple(kept), table=tuple(table))
 
 
 def _holds_text(values: list[Any]) -> bool:
     return isinstance(next((value for value in values if not is_missing(value)), None), str)
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = [repr(name) for name in names[:_LISTED_COLUMNS]]
+    if len(names) > _LISTED_COLUMNS:
+        quoted.append(f"{len(names) - _LISTED_COLUMNS:,} more")
+    return " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 
 def is_missing(value: Any) -> bool:

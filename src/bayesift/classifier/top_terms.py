@@ -45,12 +45,16 @@ class WordWeight:
     inclusion: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CategoryWords:
     """The most informative words of a category, the strongest first."""
 
     category: str
     words: tuple[WordWeight, ...]
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{word.word} {word.weight:.2f}" for word in self.words)
+        return f"CategoryWords({self.category!r}: {words})"
 
 
 def top_terms(classifier: TextClassifier, n: int) -> list[CategoryWords]:

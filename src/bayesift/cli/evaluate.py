@@ -141,7 +141,8 @@ def print_scores(scores: Scores, *, n_categories: int = 10) -> None:
         console.print(
             "[dim]ECE: calibration error of the top label, and of all categories[/dim]"
         )
-    largest = sorted(scores.categories, key=lambda row: -row.positives)[:n_categories]
+    present = [row for row in scores.categories if row.positives]
+    largest = sorted(present, key=lambda row: -row.positives)[:n_categories]
     rows = table("category", "documents", "assigned", "precision", "recall", "F1")
     for row in largest:
         rows.add_row(
@@ -152,11 +153,12 @@ def print_scores(scores: Scores, *, n_categories: int = 10) -> None:
         )
     console.print()
     console.print(rows)
-    if len(scores.categories) > len(largest):
+    if len(present) > len(largest):
         console.print(
-            f"[dim]and {len(scores.categories) - len(largest):,} smaller categories (--json has "
-            "all)[/dim]"
+            f"[dim]and {len(present) - len(largest):,} smaller categories (--json has all)[/dim]"
         )
+    if scores.categories_without_documents:
+        console.print(escape(scores.describe_absent()))
 
 
 def _probabilities(measured: Probabilities) -> Table:
@@ -197,7 +199,8 @@ def compare(
     """Compare models on one corpus.
 
     Each learns from the train split and is measured on the test split. Without splits, a quarter of
-    the texts is held out for testing. Differences are tested for significance.
+    the texts is held out for testing; texts that repeat one another are held out together.
+    Differences are tested for significance.
     """
     source.check_path(corpus)
     from bayesift.evaluation import significance_table
@@ -280,10 +283,15 @@ def _value(text: str) -> Any:
 def _train_and_test(
     corpus: Corpus, test_folds: int, seed: int, *, multilabel: bool
 ) -> tuple[Corpus, Corpus]:
-    """Return the train and test splits, or one of `test_folds` stratified folds as test part."""
+    """Return the train and test splits, or one of `test_folds` stratified folds as test part.
+
+    Texts that repeat one another, or nearly, are in the same part.
+    """
     import numpy as np
 
     from bayesift.classifier.predictions import labelled_part
+    from bayesift.text import TermVectorizer
+    from bayesift.text.near_copies import group_copies
     from bayesift.thresholds import category_folds
 
     if {"train", "test"} <= set(corpus.splits):
@@ -292,7 +300,12 @@ def _train_and_test(
         # A class without a training document cannot be learned: the folds keep one of each class in
         # training.
         corpus = labelled_part(corpus)
-    folds = category_folds(corpus.indicator, n_folds=test_folds, random_state=seed)
+    copies = None
+    if corpus.vectors is None:
+        copies = group_copies(TermVectorizer().fit_transform(corpus.text_column))
+    folds = category_folds(
+        corpus.indicator, n_folds=test_folds, random_state=seed, groups=copies
+    )
     return corpus.select(np.flatnonzero(folds != 0)), corpus.select(np.flatnonzero(folds == 0))
 
 

@@ -69,7 +69,7 @@ def explain(
 
     with busy(f"loading {model}"):
         classifier = TextClassifier.load(model)
-    given: Any
+    given: str | dict[str, str | None]
     if row is not None:
         given = _document(classifier, document, row, source)
     else:

@@ -30,7 +30,6 @@ from bayesift.cli.options import (
     Quiet,
     TrainingOptions,
     has_parameter,
-    learners_that_grow,
     part_of,
     usage_errors,
 )
@@ -310,6 +309,8 @@ def _fit_chunks(
     with counting(f"learning from {corpus}", None, quiet=quiet) as progress, usage_errors():
         classifier = learner.classifier(model, None, parameters=parameters)
         if not hasattr(classifier, "partial_fit_corpus"):
+            from bayesift.classifier.incremental import learners_that_grow
+
             able = ", ".join(learners_that_grow())
             raise typer.BadParameter(
                 f"{model} needs all documents at once; use one of {able}", param_hint="--model"
@@ -393,7 +394,9 @@ def _print_quality(classifier: TextClassifier) -> None:
         return
     print(f"model: {model.describe()}")
     quality = classifier.expected_quality_
-    if quality is None:
+    if quality is None and classifier.selection_ is not None:
+        print("expected quality: unknown, terms were selected by the labels of all documents")
+    elif quality is None:
         print("expected quality: unknown, there are too few documents")
     else:
         print(f"expected quality: {quality} ({quality.n_documents:,} documents held out)")

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
-from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from io import BytesIO
@@ -21,7 +20,7 @@ from typer import Argument, Option
 from typer.core import TyperCommand, TyperGroup
 
 from bayesift.cli.console import counting, print_guesses, print_problems, starting
-from bayesift.errors import DataError, RequestError
+from bayesift.errors import DataError, RequestError, nearest
 from bayesift.files import check_writable
 
 if TYPE_CHECKING:
@@ -542,14 +541,6 @@ def has_parameter(model: str, parameter: str) -> bool:
     return model in LEARNERS and parameter in LEARNERS[model].make().get_params()
 
 
-def learners_that_grow() -> list[str]:
-    """List the names of the learners that learn from chunk after chunk."""
-    from bayesift.classifier.incremental import learns_in_batches
-    from bayesift.models import LEARNERS
-
-    return [name for name, learner in LEARNERS.items() if learns_in_batches(learner.make())]
-
-
 def _make_learner(model: str, parameters: dict[str, Any]) -> Any:
     from bayesift.models import make_learner
 
@@ -585,23 +576,6 @@ def _one_of(option: str, name: str, known: Iterable[str]) -> None:
     names = list(known)
     if name not in names:
         raise typer.BadParameter(f"no {name!r}; {nearest(name, names)}", param_hint=option)
-
-
-def nearest(name: str, names: Sequence[str]) -> str:
-    """Suggest the names most like a name that does not exist, or list all of them.
-
-    Examples
-    --------
-    >>> nearest("naive-bays", ["naive-bayes", "svm"])
-    "did you mean 'naive-bayes'?"
-    >>> nearest("oracle", ["naive-bayes", "svm"])
-    'there are: naive-bayes, svm'
-    """
-    lower = {known.lower(): known for known in names}
-    close = [lower[match] for match in get_close_matches(name.lower(), lower)]
-    if close:
-        return f"did you mean {' or '.join(map(repr, close))}?"
-    return f"there are: {', '.join(names)}"
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typer import Option
 
 from bayesift.cli.console import counting
 from bayesift.cli.options import Quiet
-from bayesift.errors import DataError
+from bayesift.errors import DataError, nearest
 
 MODELS = ("auto", "naive-bayes", "logistic-gaussian", "logistic-laplace", "online-perceptron")
 # large enough that every step takes its kernels
@@ -47,7 +47,7 @@ def warm_up(
     names = MODELS if models is None else [name.strip() for name in models.split(",")]
     unknown = [name for name in names if name not in LEARNERS]
     if unknown:
-        raise DataError(f"no learner {unknown[0]!r}; there are: {', '.join(LEARNERS)}")
+        raise DataError(f"no learner {unknown[0]!r}; {nearest(unknown[0], list(LEARNERS))}")
     start = time.perf_counter()
     texts, labels = _corpus()
     with counting("preparing learners", len(names), quiet=quiet) as progress:

@@ -48,7 +48,7 @@ class CategoryScores:
 class Probabilities:
     """Measures of the probabilities.
 
-    Ranking is averaged over categories, the others over all decisions.
+    Ranking is averaged over the categories that have documents, the others over all decisions.
 
     Calibration errors of all categories have 10 bins, those of the top label 15, of equal width or
     of equal mass.
@@ -64,9 +64,13 @@ class Probabilities:
     top_label_calibration_error_mass: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scores:
-    """The measures of one evaluation: micro and macro averages, and a row per category."""
+    """The measures of one evaluation: micro and macro averages, and a row per category.
+
+    Macro averages are over the categories that have documents: precision, recall and F1 of the
+    others can only be 0, whatever is decided. Micro averages and accuracy count all decisions.
+    """
 
     n_documents: int
     n_positives: int
@@ -78,9 +82,46 @@ class Scores:
     probabilities: Probabilities | None = None
     zero_division: float = 0.0
 
+    @property
+    def categories_without_documents(self) -> tuple[str, ...]:
+        """The categories that no document has; macro averages leave them out."""
+        return tuple(row.category for row in self.categories if not row.positives)
+
+    def describe_absent(self, limit: int = 5) -> str:
+        """Name the categories that no document has in one sentence; empty if there are none."""
+        absent = self.categories_without_documents
+        if not absent:
+            return ""
+        named = ", ".join(map(repr, absent[:limit]))
+        if len(absent) > limit:
+            named += f" and {len(absent) - limit:,} more"
+        total = f"{len(absent):,} of {len(self.categories):,} categories"
+        have = "has" if len(absent) == 1 else "have"
+        return f"{total} {have} no documents here and no part in macro averages: {named}"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries, lists and numbers, ready for JSON."""
-        return {**asdict(self), "categories": [asdict(row) for row in self.categories]}
+        return {
+            **asdict(self),
+            "categories": [asdict(row) for row in self.categories],
+            "categories_without_documents": list(self.categories_without_documents),
+        }
+
+    def summary(self) -> str:
+        """Return the main measures in one line."""
+        one_each = self.n_documents == self.n_positives == self.n_assigned
+        main = f"accuracy {self.accuracy:.4f}" if one_each else f"micro F1 {self.micro.f1:.4f}"
+        parts = [main, f"macro F1 {self.macro.f1:.4f}"]
+        if self.probabilities is not None:
+            parts.append(f"log loss {self.probabilities.log_loss:.4f}")
+        absent = len(self.categories_without_documents)
+        if absent:
+            parts.append(f"{absent:,} of {len(self.categories):,} categories without documents")
+        documents = "document" if self.n_documents == 1 else "documents"
+        return f"{self.n_documents:,} {documents}: {', '.join(parts)}"
+
+    def __repr__(self) -> str:
+        return f"Scores({self.summary()})"
 
 
 def evaluate_decisions(
@@ -119,8 +160,10 @@ def evaluate_decisions(
     if ranked is None:
         return measured
     rows = _rows(counts, names, ranked, zero_division)
+    present = counts.positives > 0
+    ranking = [_mean(values[present], zero_division) for values in ranked]
     return replace(
-        measured, categories=rows, probabilities=_measured(Y, probabilities, names, ranked)
+        measured, categories=rows, probabilities=_measured(Y, probabilities, names, ranking)
     )
 
 
@@ -139,8 +182,8 @@ def evaluate_counts(
         n_documents=counts.n_documents,
         n_positives=int(counts.positives.sum()),
         n_assigned=int(counts.assigned.sum()),
-        micro=_averages(counts.pooled(), zero_division),
-        macro=_averages(counts, zero_division),
+        micro=_averages(counts.pooled(), np.array([True]), zero_division),
+        macro=_averages(counts, counts.positives > 0, zero_division),
         accuracy=accuracy,
         categories=_rows(counts, list(categories), None, zero_division),
         zero_division=zero_division,
@@ -157,9 +200,16 @@ def _names(Y: Any, decisions: Any) -> list[Any]:
     return list(range(np.shape(Y)[1]))
 
 
-def _averages(counts: Contingency, zero_division: float) -> Averages:
-    parts = (counts.precision, counts.recall, counts.f1)
-    return Averages(*(float(np.mean(part(zero_division=zero_division))) for part in parts))
+def _averages(counts: Contingency, averaged: Array, zero_division: float) -> Averages:
+    """Return means over the `averaged` categories, a mask."""
+    means = []
+    for part in (counts.precision, counts.recall, counts.f1):
+        means.append(_mean(part(zero_division=zero_division)[averaged], zero_division))
+    return Averages(*means)
+
+
+def _mean(values: Array, zero_division: float) -> float:
+    return float(np.mean(values)) if len(values) else zero_division
 
 
 def _ranked(truth: Any, probabilities: Any, zero_division: float) -> tuple[Array, Array] | None:
@@ -192,11 +242,11 @@ def _rows(
 
 
 def _measured(
-    Y: Any, probabilities: Any, names: list[Any], ranked: tuple[Array, Array]
+    Y: Any, probabilities: Any, names: list[Any], ranking: Sequence[float]
 ) -> Probabilities:
     return Probabilities(
-        average_precision=float(np.mean(ranked[0])),
-        r_precision=float(np.mean(ranked[1])),
+        average_precision=ranking[0],
+        r_precision=ranking[1],
         log_loss=log_loss(Y, probabilities, labels=names),
         brier_score=brier_score(Y, probabilities, labels=names),
         calibration_error_width=expected_calibration_error(

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from sklearn.base import ClassifierMixin
 from sklearn.utils import get_tags
 
+from bayesift.errors import nearest
 from bayesift.models.baselines import (
     HybridClassifier,
     LinearSVM,
@@ -105,7 +106,7 @@ def make_learner(name: str, *, multilabel: bool = False, **parameters: Any) -> A
     OneVsRestClassifier(estimator=BernoulliNB(alpha=0.1))
     """
     if name not in LEARNERS:
-        raise ValueError(f"no learner {name!r}; there are: {', '.join(LEARNERS)}")
+        raise ValueError(f"no learner {name!r}; {nearest(name, list(LEARNERS))}")
     learner = LEARNERS[name]
     estimator = learner.make(**parameters)
     if learner.multilabel or not multilabel:
@@ -288,7 +289,7 @@ def weighting_of(model: Any) -> Weighting:
     """
     if isinstance(model, str):
         if model not in LEARNERS:
-            raise ValueError(f"no learner {model!r}; there are: {', '.join(LEARNERS)}")
+            raise ValueError(f"no learner {model!r}; {nearest(model, list(LEARNERS))}")
         return LEARNERS[model].weighting
     for learner in LEARNERS.values():
         if type(learner.make()) is type(model):

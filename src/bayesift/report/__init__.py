@@ -16,6 +16,12 @@ from bayesift.report.content import (
 )
 from bayesift.report.gather import comparison_content, report_content
 from bayesift.report.pages import comparison_report, evaluation_report, filter_report
+from bayesift.report.plots import (
+    plot_confusion,
+    plot_learning_curve,
+    plot_reliability,
+    plot_top_terms,
+)
 
 __all__ = [
     "ComparisonContent",
@@ -30,5 +36,9 @@ __all__ = [
     "comparison_report",
     "evaluation_report",
     "filter_report",
+    "plot_confusion",
+    "plot_learning_curve",
+    "plot_reliability",
+    "plot_top_terms",
     "report_content",
 ]

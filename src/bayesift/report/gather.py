@@ -198,7 +198,7 @@ def report_content(
         curves=curves,
         decided=decided,
         reliability=_reliability(truth, scores) if classifier.has_probabilities_ else {},
-        confusion=_confusion(classifier, corpus, decisions),
+        confusion=confusion_of(classifier, evaluation),
         words=_words(classifier, n_words, sizes),
         mistakes=worst_mistakes(classifier, corpus, decisions, scores, n_mistakes),
     )
@@ -409,20 +409,26 @@ def _reliability(truth: Array, scores: FloatArray) -> dict[str, ReliabilityCurve
     }
 
 
-def _confusion(
-    classifier: TextClassifier, corpus: Corpus, decisions: Array
+def confusion_of(
+    classifier: TextClassifier, evaluation: Evaluation, n_categories: int = _SHOWN_CONFUSED
 ) -> Confusion | None:
-    """Count true against decided categories, of the most confused ones."""
+    """Count true against decided categories, of the most confused ones.
+
+    None where texts may have several labels.
+    """
+    corpus = evaluation.corpus
     if classifier.multilabel_ or not corpus.is_single_label:
         return None
     names = [*classifier.categories_, *sorted(set(corpus.labels) - set(classifier.categories_))]
     index = {name: i for i, name in enumerate(names)}
     counts = np.zeros((len(names), len(names)), dtype=np.int64)
     np.add.at(
-        counts, ([index[label] for label in corpus.labels], np.argmax(decisions, axis=1)), 1
+        counts,
+        ([index[label] for label in corpus.labels], np.argmax(evaluation.decisions, axis=1)),
+        1,
     )
     mistakes = counts.sum(axis=0) + counts.sum(axis=1) - 2 * np.diag(counts)
-    shown = np.sort(np.argsort(-mistakes, kind="stable")[:_SHOWN_CONFUSED])
+    shown = np.sort(np.argsort(-mistakes, kind="stable")[:n_categories])
     kept = counts[np.ix_(shown, shown)].tolist()
     return Confusion(tuple(names[i] for i in shown), tuple(map(tuple, kept)), len(names))
 

@@ -7,7 +7,9 @@ rows, and not with the square of the number of rows.
 
 **Copies.** Two rows are copies of one another if the cosine of their terms, each weighted by its
 inverse document frequency, is at least `NEAR`: two texts of ten words of which one differs have
-about 0.9, two questions that differ in their subject far less, as that is their rarest word.
+about 0.9, two questions that differ in their subject far less, as that is their rarest word. Where
+texts are made of a few words, chance alone makes them as alike: then copies must be more alike than
+`_DEVIATIONS` deviations above the median of random pairs.
 """
 
 from __future__ import annotations
@@ -26,6 +28,11 @@ _N_BANDS = 12
 _HASHES_PER_BAND = 3
 _MAX_ROWS_PER_KEY = 20  # rows with one key, of which all pairs are compared
 _NEIGHBOURS_COMPARED = 5  # neighbours that are compared where more rows have it
+_PAIRS_AT_A_TIME = 20_000
+_RANDOM_PAIRS = 2000
+_DEVIATIONS = 4.0
+_MAD_OF_NORMAL = 0.6745  # median absolute deviation of a normal variable with variance 1
+_SAME = 1.0 - 1e-9  # the cosine of equal rows, up to rounding
 
 
 def group_copies(rows: SparseRows) -> IntArray:
@@ -45,8 +52,15 @@ def group_copies(rows: SparseRows) -> IntArray:
     order = np.lexsort(keys) if len(keys) else np.arange(n_rows)
     ranks = np.argsort(order, kind="stable")
     first, second = pairs_with_a_key(keys, ranks)
-    unit = _weighted_rows(rows)
-    near = _cosines(unit, first, second) >= NEAR
+    unit, lengths = _weighted_rows(rows)
+    least = max(NEAR, _cosine_by_chance(unit))
+    # A term has one weight in both rows, so that no cosine is above the ratio of their lengths.
+    shorter = np.minimum(lengths[first], lengths[second])
+    longer = np.maximum(lengths[first], lengths[second])
+    possible = shorter >= least * longer
+    first = first[possible]
+    second = second[possible]
+    near = _cosines(unit, first, second) >= least
     links = sparse.coo_array(
         (np.ones(np.count_nonzero(near), np.int8), (first[near], second[near])),
         shape=(n_rows, n_rows),
@@ -117,15 +131,33 @@ def _pairs_of(keys: IntArray, order: IntArray) -> IntArray:
     return np.zeros(0, dtype=np.int64)
 
 
-def _weighted_rows(rows: SparseRows) -> sparse.csr_array:
-    """Return rows of unit length, each term weighted by ln(rows / rows with the term) + 1."""
+def _weighted_rows(rows: SparseRows) -> tuple[sparse.csr_array, FloatArray]:
+    """Return rows of unit length, each term weighted by ln(rows / rows with the term) + 1.
+
+    Their lengths before that come second.
+    """
     n_rows, n_terms = rows.shape
     frequencies = np.bincount(rows.indices, minlength=n_terms)
     weights = np.log(n_rows / np.maximum(frequencies, 1)) + 1.0
     data = weights[rows.indices]
     lengths = np.sqrt(np.bincount(_row_numbers(rows), weights=data**2, minlength=n_rows))
     data = data / lengths[_row_numbers(rows)]
-    return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+    return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape), lengths
+
+
+def _cosine_by_chance(unit: sparse.csr_array) -> float:
+    """Return a cosine that random pairs of rows hardly reach; at most that of equal rows."""
+    random = np.random.default_rng(0)
+    first = random.integers(unit.shape[0], size=_RANDOM_PAIRS)
+    second = random.integers(unit.shape[0], size=_RANDOM_PAIRS)
+    differ = first != second
+    if not differ.any():
+        return _SAME
+    cosines = _cosines(unit, first[differ], second[differ])
+    # The median and its deviation stay as they are where up to half of the pairs are copies.
+    middle = float(np.median(cosines))
+    deviation = float(np.median(np.abs(cosines - middle))) / _MAD_OF_NORMAL
+    return min(middle + _DEVIATIONS * deviation, _SAME)
 
 
 def _row_numbers(rows: SparseRows) -> Array:
@@ -133,6 +165,10 @@ def _row_numbers(rows: SparseRows) -> Array:
 
 
 def _cosines(unit: sparse.csr_array, first: IntArray, second: IntArray) -> FloatArray:
-    products = unit[first].multiply(unit[second])
-    cosines: FloatArray = np.asarray(products.sum(axis=1)).ravel()
+    """Return the cosine of each pair of rows; some pairs at a time, which bounds the memory."""
+    cosines = np.empty(len(first))
+    for begin in range(0, len(first), _PAIRS_AT_A_TIME):
+        some = slice(begin, begin + _PAIRS_AT_A_TIME)
+        products = unit[first[some]].multiply(unit[second[some]])
+        cosines[some] = np.asarray(products.sum(axis=1)).ravel()
     return cosines
