@@ -285,14 +285,16 @@ def _train_and_test(
 ) -> tuple[Corpus, Corpus]:
     """Return the train and test splits, or one of `test_folds` stratified folds as test part.
 
-    Texts that repeat one another, or nearly, are in the same part.
+    Texts that repeat one another, or nearly, are in the same part, and so are those of a group.
     """
     import numpy as np
 
     from bayesift.classifier.predictions import labelled_part
+    from bayesift.folds import join_groups
     from bayesift.text import TermVectorizer
     from bayesift.text.near_copies import group_copies
     from bayesift.thresholds import category_folds
+    from bayesift.validation import check_groups
 
     if {"train", "test"} <= set(corpus.splits):
         return corpus.split("train"), corpus.split("test")
@@ -303,8 +305,9 @@ def _train_and_test(
     copies = None
     if corpus.vectors is None:
         copies = group_copies(TermVectorizer().fit_transform(corpus.text_column))
+    groups = join_groups(check_groups(corpus.groups, len(corpus)), copies)
     folds = category_folds(
-        corpus.indicator, n_folds=test_folds, random_state=seed, groups=copies
+        corpus.indicator, n_folds=test_folds, random_state=seed, groups=groups
     )
     return corpus.select(np.flatnonzero(folds != 0)), corpus.select(np.flatnonzero(folds == 0))
 
