@@ -313,7 +313,7 @@ def test_the_label_is_not_the_text(run, mails, tmp_path):
     given = ["--text", "Inhalt", "--label", "Inhalt"]
     code, _, err = run("fit", mails, "-o", tmp_path / "m.zip", *given)
     assert code == 1
-    assert "the column 'Inhalt' cannot be both the label and the text beside it" in err
+    assert "the column 'Inhalt' is the label, so that the model must not read it" in err
 
 
 @pytest.fixture
@@ -399,7 +399,7 @@ def test_numbers_and_categories_beside_the_text(fit, run, write, tmp_path):
     assert "no column 'cost'" in err
     code, _, err = run("fit", path, "-o", tmp_path / "n.zip", "--columns", "label")
     assert code == 1
-    assert "cannot be both the label and the text beside it" in err
+    assert "is the label, so that the model must not read it" in err
 
 
 @pytest.mark.parametrize("out_of_core", [[], ["--out-of-core"]])
@@ -408,3 +408,22 @@ def test_models_of_chunks_keep_their_columns(fit, run, mails, tmp_path, out_of_c
     fit(mails, "-o", tmp_path / "m.zip", *TITLE, *TEXT, *ONE_LABEL, *options)
     layout = TextClassifier.load(tmp_path / "m.zip").layout_
     assert (layout.columns.title, layout.columns.text) == ("Betreff", "Inhalt")
+
+
+def test_a_column_called_text_stands_for_the_only_text(run, model, write):
+    code, _, err = run("classify", model, write("a.csv", "text,more\ncorn,x\n"))
+    assert code == 0
+    assert "text: 'text' (the model was fitted to 'body')" in err
+    code, _, err = run("classify", model, write("a.csv", "content,more\ncorn,x\n"))
+    assert code == 1
+    assert "no column 'body', which the model was fitted to as text" in err
+
+
+def test_a_model_without_ids_reads_none(fit, run, write, tmp_path):
+    rows = "".join(f"a{k},corn {k},grain\nb{k},oil {k},crude\n" for k in range(6))
+    path = write("a.csv", f"id,text,label\n{rows}")
+    fit(path, "-o", tmp_path / "m.zip", "--id", "none")
+    _, expected, _ = run("classify", tmp_path / "m.zip", path, "--id", "none", "--only-answers")
+    _, out, _ = run("classify", tmp_path / "m.zip", path, "--only-answers")
+    assert out == expected
+    assert json.loads(out.splitlines()[0])["id"] == "2"
