@@ -164,10 +164,12 @@ def test_tables_without_a_header(fit, run, write, tmp_path):
     assert answers == [["grain"], ["crude"]]
 
 
-def test_files_of_models_keep_the_layout(fit, mails, tmp_path):
+def test_files_of_models_keep_the_layout(fit, run, mails, tmp_path):
     fit(mails, "-o", tmp_path / "m", *TITLE, *TEXT, *LABEL, "--group", "Autor", *IDS)
     layout = TextClassifier.load(tmp_path / "m").layout_
     assert layout.separator == "|"
+    _, out, _ = run("inspect", tmp_path / "m")
+    assert "columns: text 'Inhalt'; label 'Ablage'; id 'Nr'; title 'Betreff'" in out
     columns = layout.columns
     assert (columns.text, columns.title, columns.label) == ("Inhalt", "Betreff", "Ablage")
     assert (columns.id, columns.group, columns.date) == ("Nr", "Autor", "Eingang")
