@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from bayesift import TextClassifier
+from bayesift.cli.evaluate import _train_and_test
+from bayesift.tables import Columns, load_table
 
 GRAIN = ["wheat", "corn", "barley", "oats", "rye", "maize", "millet", "sorghum"]
 CRUDE = ["oil", "crude", "barrels", "wells", "pipeline", "tanker", "refinery", "drilling"]
@@ -162,10 +164,12 @@ def test_tables_without_a_header(fit, run, write, tmp_path):
     assert answers == [["grain"], ["crude"]]
 
 
-def test_files_of_models_keep_the_layout(fit, mails, tmp_path):
+def test_files_of_models_keep_the_layout(fit, run, mails, tmp_path):
     fit(mails, "-o", tmp_path / "m", *TITLE, *TEXT, *LABEL, "--group", "Autor", *IDS)
     layout = TextClassifier.load(tmp_path / "m").layout_
     assert layout.separator == "|"
+    _, out, _ = run("inspect", tmp_path / "m")
+    assert "columns: text 'Inhalt'; label 'Ablage'; id 'Nr'; title 'Betreff'" in out
     columns = layout.columns
     assert (columns.text, columns.title, columns.label) == ("Inhalt", "Betreff", "Ablage")
     assert (columns.id, columns.group, columns.date) == ("Nr", "Autor", "Eingang")
@@ -311,7 +315,7 @@ def test_the_label_is_not_the_text(run, mails, tmp_path):
     given = ["--text", "Inhalt", "--label", "Inhalt"]
     code, _, err = run("fit", mails, "-o", tmp_path / "m.zip", *given)
     assert code == 1
-    assert "the column 'Inhalt' cannot be both the label and the text beside it" in err
+    assert "the column 'Inhalt' is the label, so that the model must not read it" in err
 
 
 @pytest.fixture
@@ -356,3 +360,72 @@ def test_a_column_of_text_that_does_not_help_is_not_used(fit, two_texts, tmp_pat
     _, err = fit(two_texts(tells=False), "-o", tmp_path / "m.zip")
     assert "another text column: 'remark', not used: the held-out log loss is" in err
     assert TextClassifier.load(tmp_path / "m.zip").layout_.columns.title is None
+
+
+def test_compare_holds_out_whole_groups(run, years):
+    corpus = load_table(years, columns=Columns(group="author"))
+    train, test = _train_and_test(corpus, 4, 0, multilabel=False)
+    assert len(train) + len(test) == 300
+    assert not set(train.groups) & set(test.groups)
+    given = ["--models", "naive-bayes", "--group", "author"]
+    code, out, err = run("compare", years, *given)
+    assert code == 0, err
+    assert "documents to train on" in out
+
+
+def test_numbers_and_categories_beside_the_text(fit, run, write, tmp_path):
+    rows = []
+    for k in range(60):
+        rows.append(f"some words {k % 9},{'c' if k % 2 else 'g'},{k % 2}.5,0{k % 7}1\n")
+    path = write("a.csv", "text,label,price,code\n" + "".join(rows))
+    fit(
+        path,
+        "-o",
+        tmp_path / "m.zip",
+        "--model",
+        "logistic-gaussian",
+        "--columns",
+        "price,code",
+    )
+    table = TextClassifier.load(tmp_path / "m.zip").features_.table
+    assert table.names[:2] == ["price", "code=001"]
+    _, out, _ = run("evaluate", tmp_path / "m.zip", path, "--json")
+    assert json.loads(out)["accuracy"] == 1
+    code, _, err = run(
+        "classify", tmp_path / "m.zip", write("b.csv", "text,price,code\nx,y,z\n")
+    )
+    assert code == 1
+    assert "'y' in the column 'price' is not a number" in err
+    code, _, err = run("fit", path, "-o", tmp_path / "n.zip", "--columns", "cost")
+    assert code == 1
+    assert "no column 'cost'" in err
+    code, _, err = run("fit", path, "-o", tmp_path / "n.zip", "--columns", "label")
+    assert code == 1
+    assert "is the label, so that the model must not read it" in err
+
+
+@pytest.mark.parametrize("out_of_core", [[], ["--out-of-core"]])
+def test_models_of_chunks_keep_their_columns(fit, run, mails, tmp_path, out_of_core):
+    options = ["--model", "naive-bayes", *out_of_core]
+    fit(mails, "-o", tmp_path / "m.zip", *TITLE, *TEXT, *ONE_LABEL, *options)
+    layout = TextClassifier.load(tmp_path / "m.zip").layout_
+    assert (layout.columns.title, layout.columns.text) == ("Betreff", "Inhalt")
+
+
+def test_a_column_called_text_stands_for_the_only_text(run, model, write):
+    code, _, err = run("classify", model, write("a.csv", "text,more\ncorn,x\n"))
+    assert code == 0
+    assert "text: 'text' (the model was fitted to 'body')" in err
+    code, _, err = run("classify", model, write("a.csv", "content,more\ncorn,x\n"))
+    assert code == 1
+    assert "no column 'body', which the model was fitted to as text" in err
+
+
+def test_a_model_without_ids_reads_none(fit, run, write, tmp_path):
+    rows = "".join(f"a{k},corn {k},grain\nb{k},oil {k},crude\n" for k in range(6))
+    path = write("a.csv", f"id,text,label\n{rows}")
+    fit(path, "-o", tmp_path / "m.zip", "--id", "none")
+    _, expected, _ = run("classify", tmp_path / "m.zip", path, "--id", "none", "--only-answers")
+    _, out, _ = run("classify", tmp_path / "m.zip", path, "--only-answers")
+    assert out == expected
+    assert json.loads(out.splitlines()[0])["id"] == "2"

@@ -181,9 +181,14 @@ def _read_number(cell: str) -> float | None:
 
 
 def _number(name: str, index: int, value: Any) -> float:
-    if isinstance(value, str):  # a cell of a file
+    if isinstance(value, str):
+        # A cell of a file, which is read in batches: what it says is easier to find than its row.
         read = _read_number(value)
-        value = value if read is None else read
+        if read is None:
+            raise DataError(
+                f"{value[:40]!r} in the column {name!r} is not a number, as those of the training"
+            )
+        return read
     if not isinstance(value, numbers.Real) or not math.isfinite(value):
         raise DataError(
             f"row {index} has {value!r:.40} in the column {name!r}, which is one of numbers"

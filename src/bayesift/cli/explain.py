@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -274,6 +275,7 @@ def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
         "model": header["model"]["kind"],
         "bayesift": header["bayesift"],
         "corpus": header["corpus"],
+        "columns": _columns(classifier),
         "labels": classifier.label_form_.form,
         "bytes": sum(file.stat().st_size for file in files),
         "terms": classifier.estimator_.n_features_in_,
@@ -299,6 +301,14 @@ def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
             )
         ],
     }
+
+
+def _columns(classifier: TextClassifier) -> dict[str, Any] | None:
+    """Return the columns of the table that the model was fitted to, by their roles."""
+    layout = classifier.layout_
+    if layout is None:
+        return None
+    return {role: column for role, column in asdict(layout.columns).items() if column}
 
 
 def _vectorizer(classifier: TextClassifier) -> dict[str, Any] | None:
@@ -341,6 +351,12 @@ def _print_facts(
         f"{len(facts['categories']):,} categories ({facts['labels']} labels), {facts['terms']:,} "
         f"terms ({weighting}), rule {facts['rule']}, {facts['bytes'] / 1e6:,.1f} MB"
     )
+    if facts["columns"]:
+        named = []
+        for role, column in facts["columns"].items():
+            names = [column] if isinstance(column, str) else column
+            named.append(f"{role} {', '.join(map(repr, names))}")
+        console.print(escape(f"columns: {'; '.join(named)}"))
     if facts["knowledge"]:
         console.print(f"knowledge of {_knowledge(facts['knowledge'])}")
     for line in [] if quality is None else quality.describe():

@@ -131,8 +131,8 @@ class Columns:
         """Refuse a text that is the label too, or a label that the model would see."""
         if self.label is not None and self.label in (self.text, self.title, *self.others):
             raise DataError(
-                f"the column {self.label!r} cannot be both the label and the text beside it; name "
-                "another with --label or --text",
+                f"the column {self.label!r} is the label, so that the model must not read it; name "
+                "another with --label, --text or --columns",
                 file=file,
                 line=line,
             )
@@ -250,25 +250,26 @@ class TableLayout:
             filled[role] = getattr(wanted, role)
             if filled[role] is None:
                 name = getattr(self.columns, role)
-                if _matching(name or "", names) is None and self._is_plain(role, names):
+                if role == "text" and self._has_plain_text(names):
                     name = role
                 self._refuse_missing(name, role, names, file, line)
-                filled[role] = name or ""
+                filled[role] = "" if name is None and role == "title" else name
         for role in ("id", "split"):
             filled[role] = getattr(wanted, role)
             known = getattr(self.columns, role)
             if filled[role] is None and known is not None:
-                filled[role] = _matching(known, names)
+                filled[role] = _matching(known, names) if known else ""
         for name in self.columns.others:
             self._refuse_missing(name, "columns", names, file, line)
         return replace(wanted, others=self.columns.others, **filled)
 
-    def _is_plain(self, role: str, names: Collection[str]) -> bool:
-        """Whether a column called "text" or "label" can stand for another.
+    def _has_plain_text(self, names: Collection[str]) -> bool:
+        """Whether a column called "text" stands for that of the model, which is missing.
 
-        A model of one column of text takes what commands and the service call the text.
+        A model of one column of text takes what all commands and the service call the text.
         """
-        return role in ("text", "label") and not self.columns.title and role in names
+        is_missing = _matching(self.columns.text or "", names) is None
+        return is_missing and not self.columns.title and "text" in names
 
     def _refuse_missing(
         self,

@@ -438,6 +438,7 @@ class TableReader:
                 known = (self._layout.columns.title, *self._layout.columns.others)
                 self.names += [name for name in known if name and name not in self.names]
             filled = self._layout.fill(wanted, self.names, **place)
+            self._note_other_text(wanted, filled)
         else:
             filled = wanted
         columns = filled.resolve(self.names, rows=values, **place)
@@ -449,8 +450,20 @@ class TableReader:
         self.notes += columns.notes(filled, self.names, values)
         if labels and self._layout is None:
             self._note_unused_texts(columns, values)
-        self.columns = columns
+        # A layout keeps that there are no ids and splits where an option says so.
+        absent: dict[str, Any] = {
+            role: "" for role in ("id", "split") if getattr(filled, role) == ""
+        }
+        self.columns = replace(columns, **absent)
         return columns, chain(sample, rows)
+
+    def _note_other_text(self, wanted: Columns, filled: Columns) -> None:
+        assert self._layout is not None
+        known = self._layout.columns.text or ""
+        taken = filled.text or ""
+        if wanted.text is None and taken.strip().lower() != known.strip().lower():
+            told = f"{taken!r} (the model was fitted to {known!r})"
+            self.notes.append(Note("text", told, option="--text"))
 
     def _note_unused_texts(self, columns: Columns, rows: Sequence[Mapping[str, Any]]) -> None:
         self._unused_texts = tuple(text_candidates(self.names, rows, taken=columns.present))
