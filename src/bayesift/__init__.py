@@ -2,36 +2,10 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from bayesift.classifier import TextClassifier
-    from bayesift.errors import (
-        BayesiftError,
-        CorpusNotFoundError,
-        DataError,
-        DataWarning,
-        MissingExtraError,
-    )
-    from bayesift.records import Corpus, Document
-    from bayesift.text import TermVectorizer
-
 __version__ = "0.3.0"
 
-__all__ = [
-    "BayesiftError",
-    "Corpus",
-    "CorpusNotFoundError",
-    "DataError",
-    "DataWarning",
-    "Document",
-    "MissingExtraError",
-    "TermVectorizer",
-    "TextClassifier",
-]
-
-# Names are looked up on first use, so that `import bayesift` stays fast.
+# Names are looked up on first use, so that `import bayesift` stays fast. The stub `__init__.pyi`
+# tells them to editors and type checkers.
 _HOME = {
     "BayesiftError": "bayesift.errors",
     "Corpus": "bayesift.records",
@@ -42,10 +16,18 @@ _HOME = {
     "MissingExtraError": "bayesift.errors",
     "TermVectorizer": "bayesift.text",
     "TextClassifier": "bayesift.classifier",
+    "evaluate": "bayesift.classifier",
+    "model_card": "bayesift.report",
+    "plot_confusion": "bayesift.report",
+    "plot_learning_curve": "bayesift.report",
+    "plot_reliability": "bayesift.report",
+    "plot_top_terms": "bayesift.report",
 }
 
+__all__ = sorted(_HOME)
 
-def __getattr__(name: str) -> Any:
+
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'bayesift' has no attribute {name!r}")
     from importlib import import_module

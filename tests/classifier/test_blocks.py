@@ -67,7 +67,12 @@ def test_columns_of_a_table_decide_where_words_say_nothing(form, tmp_path):
 
 def test_columns_that_say_nothing_are_left_out():
     rng, labels = np.random.default_rng(3), np.tile(LABELS, 5)
-    texts = [text.partition(",")[0] for text in TEXTS] * 5
+    # No two texts are alike: copies would be held out together, unless their columns differ.
+    names = rng.permutation(1000)
+    texts = [
+        f"{text.partition(',')[0]} {a}a {b}b"
+        for text, a, b in zip(TEXTS * 5, names, names[500:], strict=False)
+    ]
     labels[:30] = rng.permutation(labels[:30])
     noise = pd.DataFrame({"text": texts, "price": rng.normal(size=200)})
     classifier = TextClassifier(columns=["price"], embedder=None).fit(noise, labels)

@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from bayesift import TextClassifier
 from bayesift.classifier.quality import Repeats, _effective_size, _interval
+from bayesift.features import SelectTerms
 from bayesift.models.ensemble import AutoClassifier
 from bayesift.thresholds import ThresholdedClassifier
 
@@ -75,8 +76,21 @@ def test_rows_with_the_same_text_and_other_columns_are_no_copies():
     for price in range(1, 21):
         rows.append({"text": "a short note", "price": float(price)})
     labels = ["cheap"] * 10 + ["dear"] * 10
-    repeats = TextClassifier(columns=["price"]).fit(rows + rows[:3], labels + labels[:3]).repeats_
+    repeats = (
+        TextClassifier(columns=["price"]).fit(rows + rows[:3], labels + labels[:3]).repeats_
+    )
     assert repeats == Repeats(23, 6, 0)
+
+
+def test_terms_selected_by_all_labels_leave_no_expected_quality():
+    # Labels at random: terms that were selected by them tell the labels of documents held out.
+    texts, _ = make_texts(100, 3)
+    labels = np.random.default_rng(0).permutation(["a", "b"] * 50)
+    selected = TextClassifier(embedder=None, selection=SelectTerms(k=20)).fit(texts, labels)
+    assert selected.expected_quality_ is None
+    assert selected.repeats_ == Repeats(100, 0, 0)
+    whole = TextClassifier(embedder=None).fit(texts, labels).expected_quality_
+    assert whole.low < 0.5 < whole.high
 
 
 def test_groups_that_people_know_are_held_out_together():

@@ -100,6 +100,12 @@ def test_polars_by_arrow():
     assert read_texts(Polars(pa.Table.from_pylist(RECORDS))).values == JOINED
     polars = pytest.importorskip("polars")
     assert read_texts(polars.Series(BODIES)).values.to_pylist() == BODIES
+    frame = polars.DataFrame({"text": [*BODIES, None]})
+    labels = polars.Series([*LABELS, "only here"])
+    with pytest.warns(DataWarning, match="1 text without any text"):
+        classifier = TextClassifier(model="naive-bayes").fit(frame, labels)
+    assert classifier.categories_ == ("crude", "grain")
+    assert classifier.predict(frame["text"]).tolist() == classifier.predict(frame).tolist()
 
 
 TABLES = {
@@ -145,7 +151,7 @@ def test_columns_that_are_joined_or_not_used_are_named(form):
     ):
         np.testing.assert_array_equal(classifier.predict_proba(made(columns)), expected)
     with pytest.raises(
-        DataError, match="^no column 'title', which the model was fitted to; th"
+        DataError, match=r"^no column 'title', which the model was fitted to; th"
     ):
         classifier.predict(made(one))
 

@@ -311,7 +311,7 @@ def test_the_label_is_not_the_text(run, mails, tmp_path):
     given = ["--text", "Inhalt", "--label", "Inhalt"]
     code, _, err = run("fit", mails, "-o", tmp_path / "m.zip", *given)
     assert code == 1
-    assert "the column 'Inhalt' cannot be both the label and what it is told by" in err
+    assert "the column 'Inhalt' cannot be both the label and the text beside it" in err
 
 
 @pytest.fixture

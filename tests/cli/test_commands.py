@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import openpyxl
 import pyarrow.parquet as pq
 import pytest
 
@@ -81,7 +82,7 @@ def test_bad_lines_are_refused_or_counted(run, model, tmp_path):
     code, out, err = run("classify", model, bad, "--skip-bad")
     answers = [json.loads(line) for line in out.splitlines()]
     assert (code, len(answers)) == (0, 11)
-    assert (answers[-1]["id"], answers[-1]["categories"]) == ("6", [])
+    assert (answers[-1]["id"], answers[-1]["categories"]) == (6, [])
     assert "records skipped: 2" in err
     assert f"{bad}:13: no column 'text'" in err
     assert "documents without text: 1; they have no category" in err
@@ -99,6 +100,21 @@ def test_a_document_without_text_keeps_its_row_and_has_no_category(run, model, w
     assert [answer["categories"] for answer in answers] == [["grain"], [], ["crude"]]
     assert sum(answers[1]["scores"].values()) == pytest.approx(1)
     assert "documents without text: 1; they have no category" in err
+
+
+def test_the_sheet_that_a_model_knows_is_classified_and_never_the_cover(run, model, tmp_path):
+    book = openpyxl.Workbook()
+    book.active.title = "Cover"
+    for row in [("text", "label"), ("all about this report", "x"), ("and more of it", "x")]:
+        book.active.append(row)
+    sheet = book.create_sheet("Data")
+    for row in [("Body", "n"), ("corn", 1), ("oil", 2)]:
+        sheet.append(row)
+    book.save(tmp_path / "new.xlsx")
+    code, out, err = run("classify", model, tmp_path / "new.xlsx")
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert (code, [answer["categories"] for answer in answers]) == (0, [["grain"], ["crude"]])
+    assert "sheet: 'Data'" in err
 
 
 @pytest.mark.parametrize("command", ["fit", "evaluate", "compare"])
@@ -382,7 +398,7 @@ def test_quiet_prints_nothing(run, corpus, tmp_path):
         (
             ["compare", "{corpus}", "--label", "desk", "--test-folds", "100"],
             2,
-            "at most n_samples = 12",
+            "12 texts that do not repeat others are too few for",
         ),
         (["fitt", "{corpus}"], 2, "Did you mean 'fit'"),
         (["fit"], 2, "Missing argument 'CORPUS'; see bayesift fit --help"),
@@ -494,3 +510,13 @@ def test_compare_holds_repeated_texts_out_together():
     train, test = _train_and_test(corpus, 4, 0, multilabel=False)
     assert len(train) == 36
     assert not set(train.texts) & set(test.texts)
+
+
+def test_compare_refuses_texts_that_are_all_the_same(run, write):
+    path = write("same.csv", "text,label\n" + "corn prices,grain\noil prices,crude\n" * 10)
+    code, _, err = run("compare", path, "--models", "naive-bayes")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "2 texts that do not repeat others are too few for 4 folds" in err
+    code, _, err = run("compare", path, "--models", "naive-bayes", "--test-folds", 2)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "no text can be held out" in err

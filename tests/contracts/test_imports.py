@@ -1,8 +1,10 @@
+import ast
 import graphlib
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import grimp
 import pytest
@@ -51,6 +53,18 @@ def test_every_exported_name_is_there_and_documented():
         assert getattr(bayesift, name).__doc__, name
     assert set(bayesift.__all__) == set(bayesift._HOME)
     assert set(bayesift.__all__) <= set(dir(bayesift))
+
+
+def test_the_stub_names_what_is_looked_up_on_first_use():
+    stub = ast.parse(Path(bayesift.__file__).with_suffix(".pyi").read_text("utf-8"))
+    homes = {}
+    for node in stub.body:
+        if isinstance(node, ast.ImportFrom):
+            homes |= {alias.name: node.module for alias in node.names}
+        if isinstance(node, ast.Assign):
+            listed = ast.literal_eval(node.value)
+    assert homes == bayesift._HOME
+    assert listed == bayesift.__all__
 
 
 def test_unknown_names_are_refused():

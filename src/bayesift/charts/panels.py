@@ -195,7 +195,7 @@ class Panel:
         return join(lines, numbers, name if self.x.name else None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Figure(Chart):
     """One or more panels in one drawing.
 
@@ -474,6 +474,52 @@ class Bars(Layer):
             if number
             else None,
         )
+
+
+@dataclass(frozen=True)
+class Cells(Layer):
+    """A table of counts, darker where more of a row lies; those of the diagonal are right.
+
+    The axes go from 0 to the number of rows. Columns are numbered as rows are.
+    """
+
+    names: Sequence[str]
+    counts: Sequence[Sequence[int]]
+
+    def draw(self, panel: Panel) -> Markup:
+        """Draw names on the left, numbers above, and a cell for each count."""
+        n = len(self.names)
+        rows = []
+        for i, (name, counts) in enumerate(zip(self.names, self.counts, strict=True)):
+            middle = round(panel.at_y(n - i - 0.5) + 4, 1)
+            at = panel.frame.left - 7
+            rows.append(tag("text", name, class_="small", x=at, y=middle, text_anchor="end"))
+            rows.append(self._number(panel, i, str(i + 1), panel.frame.top - 6))
+            total = max(1, sum(counts))
+            rows += [self._cell(panel, i, j, count, total) for j, count in enumerate(counts)]
+        return join(rows)
+
+    def _cell(self, panel: Panel, i: int, j: int, count: int, total: int) -> Markup:
+        left = panel.at_x(j)
+        top = panel.at_y(len(self.names) - i)
+        # The square root makes a few mistakes visible beside many correct decisions.
+        shade = round(0.6 * math.sqrt(count / total), 3)
+        kind = "right" if i == j else "wrong"
+        rect = tag(
+            "rect",
+            class_=f"cell {kind}",
+            x=left + 1,
+            y=top + 1,
+            width=round(panel.at_x(j + 1) - left - 2, 1),
+            height=round(panel.at_y(len(self.names) - i - 1) - top - 2, 1),
+            fill_opacity=shade,
+        )
+        middle = round(panel.at_y(len(self.names) - i - 0.5) + 4, 1)
+        return join(rect, self._number(panel, j, compact(count), middle) if count else None)
+
+    def _number(self, panel: Panel, j: int, text: str, y: float) -> Markup:
+        x = round(panel.at_x(j + 0.5), 1)
+        return tag("text", text, class_="small", x=x, y=y, text_anchor="middle")
 
 
 def compact(count: int) -> str:

@@ -59,7 +59,7 @@ class Chart:
         """Return the drawing as a complete SVG file, with its title, its legend and its colours."""
         drawn = self.svg
         width, height = map(int, re.findall(r'viewBox="0 0 (\d+) (\d+)"', drawn)[0])
-        lines = textwrap.wrap(clean(self.title), width // 7)[::-1]
+        lines = textwrap.wrap(clean(self.title), width // 8)[::-1]
         title = [
             tag("text", line, class_="axis", x=10, y=-10 - _LINE * i)
             for i, line in enumerate(lines)
@@ -86,6 +86,9 @@ class Chart:
             )
         with whole_file(Path(path), "w") as stream:
             stream.write(self.to_svg())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.title!r})"
 
     def _repr_svg_(self) -> str:
         return self.to_svg()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 
 from bayesift.arrays import IntArray, SparseRows
@@ -19,6 +20,10 @@ from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
 
 if TYPE_CHECKING:
     from bayesift.features import SelectTerms
+
+
+# Transformers give arrays here, also where scikit-learn is set to DataFrames.
+_AS_ARRAYS = config_context(transform_output="default")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,20 +47,27 @@ class TextFeatures:
     table: TableColumns | None = None
     tries_pairs: bool = False
 
-    def fit_transform(self, texts: Texts, y: Any) -> Design:
-        """Fit the transformers to labelled texts; returns the columns of the texts."""
+    @_AS_ARRAYS
+    def fit_words(self, texts: Texts) -> Design:
+        """Fit the vectorizer to texts; returns the columns of their words, before a selection."""
         words = texts.values
         lengths = None
         if self.vectorizer is not None:
             words = self.vectorizer.fit_transform(texts.values)
             if self.tries_pairs:
                 lengths = self.vectorizer.ngram_lengths_
-        if words.shape[0] != y.shape[0]:
-            raise DataError(f"{words.shape[0]:,} texts, but {y.shape[0]:,} labels")
+        return Design.of_words(words, lengths)
+
+    @_AS_ARRAYS
+    def fit_blocks(self, words: Design, texts: Texts, y: Any) -> Design:
+        """Fit the other transformers to labelled texts with these words; returns all columns."""
+        n_texts = words.rows.shape[0]
+        if n_texts != y.shape[0]:
+            raise DataError(f"{n_texts:,} texts, but {y.shape[0]:,} labels")
+        design = words
         if self.selection is not None:
-            self.selection.fit(words, y)
-            words = self.selection.transform(words)
-        design = Design.of_words(words, lengths)
+            self.selection.fit(words.rows, y)
+            design = Design.of_words(self.selection.transform(words.rows))
         if self.embedder is not None:
             rows = sparse.csr_array(self.embedder.fit_transform(texts.values))
             design = design.beside("vectors", "vectors", rows)
@@ -66,6 +78,7 @@ class TextFeatures:
             design = design.beside("columns", "columns", self.table.rows(texts.table))
         return design
 
+    @_AS_ARRAYS
     def transform(self, texts: Texts) -> SparseRows:
         """Return the columns of texts."""
         if texts.are_vectors != (self.vectorizer is None):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import update_wrapper
 from types import MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -34,21 +33,27 @@ def offered_unless(reason: Callable[[Any], str | None]) -> Callable[[Method], Me
 
     scikit-learn's `available_if` hides the message behind one that names the attribute alone.
     """
-    return lambda method: cast(Method, _OfferedMethod(method, reason))
+
+    def offered(method: Method) -> Method:
+        # To type checkers it is the method itself.
+        return cast(Method, _OfferedMethod(method, reason))
+
+    return offered
 
 
 class _OfferedMethod:
     def __init__(self, method: Callable[..., Any], reason: Callable[[Any], str | None]) -> None:
         self._method = method
         self._reason = reason
-        update_wrapper(self, method)
+        self.__doc__ = method.__doc__
+        self.__name__ = method.__name__
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self._method
         try:
             reason = self._reason(instance)
-        except ValueError as error:  # there is no such model
+        except ValueError as error:  # the name of the model is not known
             raise AttributeError(str(error)) from error
         if reason is not None:
             raise AttributeError(reason)

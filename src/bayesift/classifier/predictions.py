@@ -266,7 +266,8 @@ def evaluate(
     Examples
     --------
     >>> texts = ["wheat and corn", "corn exports", "crude oil prices", "oil tankers"]
-    >>> classifier = TextClassifier(model="naive-bayes").fit(texts, ["grain", "grain", "oil", "oil"])
+    >>> classifier = TextClassifier(model="naive-bayes")
+    >>> _ = classifier.fit(texts, ["grain", "grain", "oil", "oil"])
     >>> evaluate(classifier, ["corn", "oil prices"], ["grain", "oil"])
     Evaluation(2 documents: accuracy 1.0000, macro F1 1.0000, log loss 0.2209)
     """

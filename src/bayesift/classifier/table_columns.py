@@ -16,7 +16,7 @@ from bayesift.classifier.texts import Column, is_missing
 from bayesift.errors import DataError
 from bayesift.state import storable
 
-# Without leading zeros, which codes have. 1,234 may be a thousand and more: it is no number here.
+# Without leading zeros, which codes have. 1,234 may be a thousand and more, so it is a name.
 _NUMBER = re.compile(r"[-+]?(0|[1-9]\d*)(\.\d+|,\d{1,2}|,\d{4,})?([eE][-+]?\d+)?")
 
 

@@ -80,7 +80,7 @@ def _lacks_batches(classifier: TextClassifier) -> str | None:
     if learns_in_batches(model):
         return None
     able = ", ".join(learners_that_grow())
-    return f"a {type(model).__name__} has no partial_fit; models that have: {able}"
+    return f"{type(model).__name__} has no partial_fit; models that have: {able}"
 
 
 class TextClassifier(ClassifierMixin, BaseEstimator):
@@ -131,7 +131,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     layout_ : the columns of the table that the training corpus was read from, a
         `bayesift.tables.TableLayout`: commands read the next table by them; None without a table
     expected_quality_ : the quality to expect on new documents, an `ExpectedQuality`; None if no
-        documents were held out, as models other than "auto" do
+        documents were held out, which only "auto" does, or terms were selected by the labels of all
     repeats_ : how many texts repeat others, `Repeats`; None if neither the model nor the rule holds
         documents out, or texts were term vectors
     abstention_ : how unsure the model was of documents held out, an `Abstention`; None if no
@@ -246,10 +246,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         features = self._new_features(model, texts)
         if features.kinds:
             texts = texts.whole()  # an iterator can be read only once, and each block reads it
-        design = features.fit_transform(texts, labels.y)
+        words = features.fit_words(texts)
+        design = features.fit_blocks(words, texts, labels.y)
         repeats = None
         if not texts.are_vectors and self._holds_out(model):
-            copies = _copies_in(design)
+            copies = _copies_in(words, design)
             repeats = Repeats.of(copies, labels)
             if repeats.n_repeated:
                 groups = join_groups(groups, copies)
@@ -287,7 +288,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
         # 5. Held-out quality: how good and how unsure the model is on documents it has not seen.
         self.repeats_ = repeats
-        self.expected_quality_ = expected_quality(self, repeats)
+        self.expected_quality_ = None
+        if features.selection is None:
+            # Terms that were selected by all labels know those of the documents held out.
+            self.expected_quality_ = expected_quality(self, repeats)
         self.abstention_ = self._held_out_abstention(texts, design)
         return self
 
@@ -839,9 +843,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _copies_in(design: Design) -> IntArray:
+def _copies_in(words: Design, design: Design) -> IntArray:
     """Return the group of each row; copies have nearly the same words, and equal columns."""
-    copies = group_copies(design.only({"words"}).rows)
+    copies = group_copies(words.only({"words"}).rows)
     if "columns" not in design.kinds:
         return copies
     values = design.rows[:, design.columns_of({"columns"})].toarray()

@@ -139,8 +139,8 @@ def read_texts(
     array, a sparse matrix, lists, or a table of numbers only.
 
     A missing text (None, NaN, pandas' NA, an Arrow null, a row whose columns of text are all
-    missing) is an empty text, whatever holds it. Predictions treat it so; `fit`, `partial_fit` and
-    `fit_corpus` leave out texts that are empty or blank, with a `DataWarning`.
+    missing) is an empty text, whatever holds it. Predictions treat it so; `fit` and `partial_fit`
+    leave out texts that are empty or blank, with a `DataWarning`.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def _of_items(
 
 
 def _first_present(iterator: Iterator[Any]) -> tuple[Any, list[Any]]:
-    """Return the first item that is not missing, None if there is none, and all items up to it."""
+    """Return the first item that is not missing, or else None, and all items up to it."""
     before = []
     for item in iterator:
         before.append(item)

@@ -10,6 +10,7 @@ from typer import Option
 import bayesift
 from bayesift.cli import datasets, screen, serve
 from bayesift.cli import filter as filtering
+from bayesift.cli.card import card
 from bayesift.cli.check import check
 from bayesift.cli.classify import classify
 from bayesift.cli.console import stdout, table
@@ -111,6 +112,7 @@ add_command(
     panel=_MORE,
 )
 add_command(app, inspect, "inspect model --top 20", panel=_MORE)
+add_command(app, card, "card model -o card.html", panel=_MORE)
 add_command(app, models, panel=_MORE)
 add_command(app, warm_up, "warm-up", "warm-up --models auto", name="warm-up", panel=_MORE)
 app.add_typer(datasets.app, rich_help_panel=_SERVICES)

@@ -15,7 +15,7 @@ from bayesift.cli.options import OUTPUT, EngineOptions, Jobs, ModelPath, Quiet, 
 
 if TYPE_CHECKING:
     from bayesift.classifier import Predictions, TextClassifier
-    from bayesift.corpora.streaming import TextBatch, TextReader, VectorBatch
+    from bayesift.corpora.streaming import TextBatch, TextReader, VectorRows
 
 
 def classify(
@@ -144,8 +144,8 @@ def _answer(
     from bayesift.threads import in_order_by
 
     def predict(
-        batch: TextBatch | VectorBatch,
-    ) -> tuple[TextBatch | VectorBatch, Predictions]:
+        batch: TextBatch | VectorRows,
+    ) -> tuple[TextBatch | VectorRows, Predictions]:
         given: Any = batch.texts
         if isinstance(batch, TextBatch):
             table = tuple((name, cells.to_pylist()) for name, cells in batch.others.items())

@@ -21,6 +21,7 @@ from bayesift.cli.options import AsJson, ModelPath, TableOptions
 if TYPE_CHECKING:
     from bayesift.classifier import (
         CategoryExplanation,
+        ExpectedQuality,
         Explanation,
         TermContribution,
         TextClassifier,
@@ -71,7 +72,7 @@ def explain(
 
     with busy(f"loading {model}"):
         classifier = TextClassifier.load(model)
-    given: Any
+    given: str | dict[str, str | None] | Corpus
     if row is not None:
         given = _document(classifier, document, row, source)
     else:
@@ -117,7 +118,7 @@ def _document(
 
     Of a vector file it is a corpus of one document.
     """
-    from bayesift.corpora.streaming import TextReader, VectorBatch
+    from bayesift.corpora.streaming import TextReader, VectorRows
     from bayesift.errors import DataError
     from bayesift.tables.loading import ProblemLog
 
@@ -126,9 +127,9 @@ def _document(
     opened = sys.stdin.buffer if path == "-" else Path(path)
     for batch in TextReader(opened, source.columns, source.format, log, layout=layout):
         at = batch.ids.index(row).as_py()
-        if at >= 0 and isinstance(batch, VectorBatch):
+        if at >= 0 and isinstance(batch, VectorRows):
             return batch.texts.select([at])
-        if at >= 0 and not isinstance(batch, VectorBatch):
+        if at >= 0 and not isinstance(batch, VectorRows):
             others = {name: cells[at].as_py() for name, cells in batch.others.items()}
             return {**others, _TEXT: batch.texts[at].as_py()}
     raise DataError(f"no document has the id or line {row!r}", file=path)
@@ -248,11 +249,12 @@ def inspect(
     from bayesift.classifier import TextClassifier
 
     with busy(f"loading {model}"):
-        facts = _facts(TextClassifier.load(model), model, top)
+        classifier = TextClassifier.load(model)
+        facts = _facts(classifier, model, top)
     if as_json:
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
-        _print_facts(stdout(), facts)
+        _print_facts(stdout(), facts, classifier.expected_quality_)
     return facts
 
 
@@ -262,6 +264,7 @@ def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
     from bayesift.thresholds import THRESHOLD_RULES
 
     header = load_model(path).header
+    quality = classifier.expected_quality_
     files = [path] if path.is_file() else [file for file in path.iterdir() if file.is_file()]
     try:
         words = [category.words for category in classifier.top_terms(top)]
@@ -281,6 +284,7 @@ def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
             if rule is type(classifier.estimator_.rule_)
         ),
         "knowledge": header.get("knowledge"),
+        "expected_quality": None if quality is None else quality.as_dict(),
         "categories": [
             {
                 "category": category,
@@ -323,7 +327,9 @@ def _thresholds(classifier: TextClassifier) -> list[float | str | None]:
     ]
 
 
-def _print_facts(console: Console, facts: dict[str, Any]) -> None:
+def _print_facts(
+    console: Console, facts: dict[str, Any], quality: ExpectedQuality | None
+) -> None:
     corpus = facts["corpus"]
     if corpus:
         learned = f" learned from {corpus['documents']:,} documents of {escape(corpus['name'])}"
@@ -337,6 +343,8 @@ def _print_facts(console: Console, facts: dict[str, Any]) -> None:
     )
     if facts["knowledge"]:
         console.print(f"knowledge of {_knowledge(facts['knowledge'])}")
+    for line in [] if quality is None else quality.describe():
+        console.print(escape(line))
     console.print()
     rows = table("category", "threshold", "top words", numbers=False)
     for row in facts["categories"]:

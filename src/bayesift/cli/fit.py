@@ -394,7 +394,9 @@ def _print_quality(classifier: TextClassifier) -> None:
         return
     print(f"model: {model.describe()}")
     quality = classifier.expected_quality_
-    if quality is None:
+    if quality is None and classifier.selection_ is not None:
+        print("expected quality: unknown, terms were selected by the labels of all documents")
+    elif quality is None:
         print("expected quality: unknown, there are too few documents")
     else:
         print(f"expected quality: {quality} ({quality.n_documents:,} documents held out)")

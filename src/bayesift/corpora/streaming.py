@@ -59,7 +59,7 @@ class TextBatch(NamedTuple):
         return blank
 
 
-class VectorBatch(NamedTuple):
+class VectorRows(NamedTuple):
     """Documents of a vector file and their ids, which are all its columns."""
 
     ids: pa.Array
@@ -100,7 +100,7 @@ class TextReader:
     notes: list[Note] = field(default_factory=list)
     delimiter: str | None = None
 
-    def __iter__(self) -> Iterator[TextBatch | VectorBatch]:
+    def __iter__(self) -> Iterator[TextBatch | VectorRows]:
         live = self.batch == 1
         if isinstance(self.source, Path) and is_folder(self.source):
             yield from self._read_folder(self.source)
@@ -174,7 +174,7 @@ class TextReader:
         )
         yield from _plain_batches(texts, self.batch or BATCH_TEXTS)
 
-    def _read_vectors(self, source: Source) -> Iterator[VectorBatch]:
+    def _read_vectors(self, source: Source) -> Iterator[VectorRows]:
         import pyarrow as pa
 
         corpus = load_svmlight(source, zero_based=True, skip_bad=self.log.skip)
@@ -183,7 +183,7 @@ class TextReader:
         for start in range(0, len(corpus), size):
             part = corpus.select(np.arange(start, min(start + size, len(corpus))))
             ids = pa.array(part.ids)
-            yield VectorBatch(ids, part, {"id": ids})
+            yield VectorRows(ids, part, {"id": ids})
 
     def _is_table(self, reader: TableReader) -> bool:
         """Whether text whose suffix does not tell is a table with given or usual columns."""
@@ -200,7 +200,7 @@ class TextReader:
 def _with_ids(
     held: Mapping[str, pa.Array], ids: pa.Array, columns: Columns
 ) -> dict[str, pa.Array]:
-    """Put the ids before the columns of the source, or in the place of its column of ids."""
+    """Put the ids before the columns of the source, or instead of its own column of ids."""
     import pyarrow as pa
 
     if not held or (columns.id is None and "id" not in held):

@@ -131,7 +131,7 @@ class Columns:
         """Refuse a text that is the label too, or a label that the model would see."""
         if self.label is not None and self.label in (self.text, self.title, *self.others):
             raise DataError(
-                f"the column {self.label!r} cannot be both the label and what it is told by; name "
+                f"the column {self.label!r} cannot be both the label and the text beside it; name "
                 "another with --label or --text",
                 file=file,
                 line=line,

@@ -28,8 +28,8 @@ def read_dates(cells: Iterable[str | None]) -> list[datetime.datetime | None]:
     """Read the dates of a column, without time zones (UTC where a cell names one).
 
     These are ISO 8601, a year, numbers as in 31.12.2024 or 12/31/2024, or a date of a mail
-    (RFC 2822). Whether 3/4/2024 is in March or in April is told by cells such as 3/25/2024; where
-    no cell tells, and where a cell is no date, the result is None.
+    (RFC 2822). Cells such as 3/25/2024 decide whether 3/4/2024 is in March or in April; where none
+    does, and where a cell is not a date, the result is None.
 
     Examples
     --------

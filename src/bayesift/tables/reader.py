@@ -414,6 +414,8 @@ class TableReader:
     def resolve(self, wanted: Columns, *, labels: bool = True) -> tuple[Columns, Iterator[Row]]:
         """Find the columns, by name or by the first rows, and return them with all rows."""
         self._wanted = wanted
+        if wanted.text is None and self._layout is not None:
+            self._wanted = replace(wanted, text=self._layout.columns.text)
         return self.resolve_rows(iter(self), wanted, labels=labels)
 
     def resolve_rows(
@@ -566,7 +568,7 @@ def read_corpus(reader: TableReader, wanted: Columns, separator: str | None = No
 def _with_dates(
     table: DocumentTable, reader: TableReader, *, is_asked_for: bool
 ) -> DocumentTable:
-    """Read the dates of all documents; a cell that is no date is a missing time, and counted."""
+    """Read the dates of all documents; other cells are missing times, and counted."""
     import pyarrow as pa
 
     assert table.dates is not None

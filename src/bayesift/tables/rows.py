@@ -567,6 +567,7 @@ def read_batches(
         given = source if isinstance(source, Path) else pyarrow.BufferReader(source.read())
         with parquet.ParquetFile(given) as table:
             for batch in table.iter_batches(batch_size=size):
+                batch.validate(full=True)  # refuses what is not UTF-8
                 yield number + 1, batch
                 number += len(batch)
     except (pyarrow.ArrowException, OSError, UnicodeError) as error:
