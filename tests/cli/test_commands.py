@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import openpyxl
 import pyarrow.parquet as pq
 import pytest
 
@@ -81,7 +82,7 @@ def test_bad_lines_are_refused_or_counted(run, model, tmp_path):
     code, out, err = run("classify", model, bad, "--skip-bad")
     answers = [json.loads(line) for line in out.splitlines()]
     assert (code, len(answers)) == (0, 11)
-    assert (answers[-1]["id"], answers[-1]["categories"]) == ("6", [])
+    assert (answers[-1]["id"], answers[-1]["categories"]) == (6, [])
     assert "records skipped: 2" in err
     assert f"{bad}:13: no column 'text'" in err
     assert "documents without text: 1; they have no category" in err
@@ -99,6 +100,21 @@ def test_a_document_without_text_keeps_its_row_and_has_no_category(run, model, w
     assert [answer["categories"] for answer in answers] == [["grain"], [], ["crude"]]
     assert sum(answers[1]["scores"].values()) == pytest.approx(1)
     assert "documents without text: 1; they have no category" in err
+
+
+def test_the_sheet_that_a_model_knows_is_classified_and_never_the_cover(run, model, tmp_path):
+    book = openpyxl.Workbook()
+    book.active.title = "Cover"
+    for row in [("text", "label"), ("all about this report", "x"), ("and more of it", "x")]:
+        book.active.append(row)
+    sheet = book.create_sheet("Data")
+    for row in [("Body", "n"), ("corn", 1), ("oil", 2)]:
+        sheet.append(row)
+    book.save(tmp_path / "new.xlsx")
+    code, out, err = run("classify", model, tmp_path / "new.xlsx")
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert (code, [answer["categories"] for answer in answers]) == (0, [["grain"], ["crude"]])
+    assert "sheet: 'Data'" in err
 
 
 @pytest.mark.parametrize("command", ["fit", "evaluate", "compare"])

@@ -194,6 +194,32 @@ def test_the_command_lines_that_are_mutated_are_good(
 
 
 @pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["screen", "open", "."],
+        ["screen", "open", ""],
+        ["filter", "run", "."],
+        ["filter", "run", "missing.yaml"],
+        ["classify", "model.zip", "news.csv", "-o", ""],
+        ["learn", "lines.jsonl", "--stemmer", "klingon"],
+        ["learn", "lines.jsonl", "--stop-words", "klingon"],
+        ["fit", "news.csv", "--text", "body", "--label", "body"],
+        ["fit", "news.csv", "--label", "body"],
+        ["compare", "news.csv", "--score-above", "1000000"],
+    ],
+    ids=" ".join,
+)
+def test_what_mutations_found_is_answered_in_a_sentence(
+    arguments, inputs, tmp_path, capsysbinary, monkeypatch
+):
+    folder = shutil.copytree(inputs, tmp_path / "inputs", symlinks=True)
+    code, out, err = run_in(folder, arguments, capsysbinary, monkeypatch)
+    assert (code in (1, 2), out) == (True, "")
+    assert err.splitlines()[-1].startswith("bayesift: ")
+
+
+@pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("part", range(3))
 def test_no_mutation_is_answered_with_a_traceback(
     part, inputs, tmp_path, capsysbinary, monkeypatch

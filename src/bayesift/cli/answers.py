@@ -49,6 +49,8 @@ def output_path(output: Path, documents: str) -> Path:
     >>> output_path(Path("answers"), "mails.ods").name
     'answers.xlsx'
     """
+    if not output.name:
+        raise typer.BadParameter("names no file", param_hint="--output")
     if output.suffix:
         if output.suffix.lower() not in OUTPUT_SUFFIXES:
             raise typer.BadParameter(

@@ -24,8 +24,8 @@ def classify(
         str,
         Argument(
             metavar="INPUT",
-            help="A table (CSV, TSV, JSON, Parquet, Excel) or a file with one text per line; - is "
-            "stdin.",
+            help="A table (CSV, TSV, JSON, Parquet, Excel), a folder of documents, a vector file, "
+            "or a file with one text per line; - is stdin.",
         ),
     ] = "-",
     output: Annotated[

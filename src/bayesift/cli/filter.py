@@ -65,6 +65,8 @@ def run(
     """
     from bayesift.filtering import FilterRun
 
+    if not profiles.is_file():
+        raise DataError("no such file of profiles", file=profiles)
     folder = profiles.with_suffix(".filter") if state is None else state
     opened = _open(folder, profiles, from_start=from_start, quiet=quiet)
     problems: list[DataError] = []

@@ -128,6 +128,8 @@ def open_review(
     if len(files) == 1 and is_project(files[0]):
         folder = files[0]
     else:
+        if not files[0].name:
+            raise DataError("is a folder, and no project of a review", file=files[0])
         folder = output or files[0].with_suffix(".review")
         if not is_project(folder):
             settings = _settings(query, criteria, double=double)

@@ -414,6 +414,8 @@ class TableReader:
     def resolve(self, wanted: Columns, *, labels: bool = True) -> tuple[Columns, Iterator[Row]]:
         """Find the columns, by name or by the first rows, and return them with all rows."""
         self._wanted = wanted
+        if wanted.text is None and self._layout is not None:
+            self._wanted = replace(wanted, text=self._layout.columns.text)
         return self.resolve_rows(iter(self), wanted, labels=labels)
 
     def resolve_rows(
