@@ -47,6 +47,7 @@ class TextFeatures:
     table: TableColumns | None = None
     tries_pairs: bool = False
 
+    @_AS_ARRAYS
     def fit_words(self, texts: Texts) -> Design:
         """Fit the vectorizer to texts; returns the columns of their words, before a selection."""
         words = texts.values

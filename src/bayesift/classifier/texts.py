@@ -65,6 +65,21 @@ class Texts:
             return replace(self, values=self.values.take(pa.array(rows)), table=table)
         return replace(self, values=[self.values[row] for row in rows], table=table)
 
+    def with_width(self, n_columns: int) -> Texts:
+        """Return vectors with so many columns: a file has as many as its highest term.
+
+        Terms that the model does not know are left out, as unknown words are.
+        """
+        rows = sparse.csr_array(self.values)
+        width = min(n_columns, rows.shape[1])
+        kept = rows[:, :width]
+        return replace(
+            self,
+            values=sparse.csr_array(
+                (kept.data, kept.indices, kept.indptr), shape=(rows.shape[0], n_columns)
+            ),
+        )
+
     def whole(self) -> Texts:
         """Return the texts with an iterator read to its end."""
         return self if self.n_texts is not None else replace(self, values=list(self.values))
