@@ -13,6 +13,7 @@ def test_cards_are_html_or_markdown(run, model, tmp_path):
     assert run("card", model, "-o", tmp_path / "card.md")[0] == 0
     written = (tmp_path / "card.md").read_text("utf-8")
     assert (tmp_path / "card-calibration.svg").exists()
+    assert "**columns of the table**: text 'body', label 'desk'" in written
     code, out, _ = run("card", model, "--top", "2")
     assert code == 0
     assert out.startswith("# Model card: model")

@@ -5,6 +5,7 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, confusion_matrix
 
@@ -139,6 +140,20 @@ def test_learning_curves_hold_out_repeats_and_groups_together(monkeypatch):
     for train, test in seen:
         assert not set(train % 48) & set(test % 48)
         assert not set(groups[train]) & set(groups[test])
+
+
+def test_learning_curves_take_columns_beside_the_text(monkeypatch):
+    texts, labels = labelled(48)
+    table = pd.DataFrame({"text": texts, "desk": labels})
+    read = []
+    original = plots._measured
+    monkeypatch.setattr(
+        plots, "_measured", lambda *given: read.append(given[1]) or original(*given)
+    )
+    classifier = TextClassifier(model="logistic-gaussian", columns=["desk"])
+    plot_learning_curve(classifier, table, labels, n_folds=2)
+    assert read[0].column_names == ("text",)
+    assert [name for name, _ in read[0].table] == ["text", "desk"]
 
 
 def test_learning_curves_of_several_labels_and_of_vectors():

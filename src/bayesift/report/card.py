@@ -28,6 +28,7 @@ from bayesift.model_file import load_model
 from bayesift.report.content import Fact, Measure
 from bayesift.report.gather import model_name, words_of
 from bayesift.report.pages import Section, render_page, score
+from bayesift.tables import TableLayout
 
 _FEW_DOCUMENTS = 30  # held-out documents of a category below which its quality is vague
 _LISTED = 8  # names in a sentence
@@ -195,6 +196,8 @@ def _facts(classifier: TextClassifier) -> list[Fact]:
     facts.append(Fact("input", f"{len(classifier.terms()):,} {kind}"))
     if classifier.text_columns_:
         facts.append(Fact("columns of text", ", ".join(classifier.text_columns_)))
+    if classifier.layout_ is not None:
+        facts.append(Fact("columns of the table", _columns(classifier.layout_)))
     table = classifier.features_.table
     if table is not None:
         columns = ", ".join(column.name for column in table.columns)
@@ -207,6 +210,19 @@ def _facts(classifier: TextClassifier) -> list[Fact]:
     elif classifier.repeats_ is not None:
         facts.append(Fact("trained on", f"{classifier.repeats_.n_texts:,} texts"))
     return facts
+
+
+def _columns(layout: TableLayout) -> str:
+    """Name the columns that the table of training was read by; "" stands for no such column."""
+    found = []
+    for name in ("text", "title", "label", "id", "date", "group", "split"):
+        column = getattr(layout.columns, name)
+        if column:
+            found.append(f"{name} {column!r}")
+    listed = ", ".join(found)
+    if layout.unused_texts:
+        listed += f"; not used: {', '.join(map(repr, layout.unused_texts))}"
+    return listed
 
 
 def _measures(classifier: TextClassifier) -> list[Measure]:

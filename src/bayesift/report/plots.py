@@ -239,7 +239,9 @@ def plot_learning_curve(
     >>> chart.title
     'Learning curve on texts held out'
     """
-    texts = read_texts(X).whole()
+    columns = classifier.columns
+    besides = [columns] if isinstance(columns, str) else list(columns)
+    texts = read_texts(X, besides=besides).whole()
     labels = read_labels(y)
     check_lengths(texts, labels, None)
     known_groups = check_groups(groups, labels.n_given)
