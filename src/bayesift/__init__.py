@@ -17,6 +17,7 @@ _HOME = {
     "TermVectorizer": "bayesift.text",
     "TextClassifier": "bayesift.classifier",
     "evaluate": "bayesift.classifier",
+    "model_card": "bayesift.report",
     "plot_confusion": "bayesift.report",
     "plot_learning_curve": "bayesift.report",
     "plot_reliability": "bayesift.report",

@@ -8,6 +8,7 @@ from bayesift.errors import (
 )
 from bayesift.records import Corpus, Document
 from bayesift.report import (
+    model_card,
     plot_confusion,
     plot_learning_curve,
     plot_reliability,
@@ -28,6 +29,7 @@ __all__ = [
     "TermVectorizer",
     "TextClassifier",
     "evaluate",
+    "model_card",
     "plot_confusion",
     "plot_learning_curve",
     "plot_reliability",

@@ -1,19 +1,21 @@
 """The manners of a scikit-learn estimator."""
 
 import inspect
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import VotingClassifier
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -27,6 +29,7 @@ from bayesift.models import LEARNERS, make_learner, weighting_of
 from bayesift.models.baselines import LinearSVM, NBSVMClassifier
 from bayesift.models.linear import GaussianPrior, SparseBayesClassifier
 from bayesift.models.naive_bayes import NaiveBayesClassifier
+from bayesift.text import TextEmbedder, WordVectors
 from tests.classifier.test_labels import CODES, INDICATOR, NAMES, SINGLE, TEXTS, coded, sets
 
 LABELS = coded("grain", "crude")
@@ -360,3 +363,100 @@ def test_is_a_classifier_that_is_fitted_or_not():
         classifier.score(TEXTS, LABELS)
     assert classifier.fit(TEXTS, LABELS) is classifier
     assert list(inspect.signature(TextClassifier.fit).parameters)[:3] == ["self", "X", "y"]
+
+
+@pytest.fixture
+def routing():
+    """Let scikit-learn hand groups and weights to those that ask for them."""
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+class Recorder(TextClassifier):
+    """Keeps what its last fit was told."""
+
+    told: ClassVar[list[dict]] = []
+
+    def fit(self, X, y=None, *, sample_weight=None, groups=None):
+        self.told.append({"n": len(X), "sample_weight": sample_weight, "groups": groups})
+        return super().fit(X, y, sample_weight=sample_weight, groups=groups)
+
+
+def routed():
+    """Texts, labels, and the groups and weights to hand on."""
+    words = {"grain": ["wheat", "corn"], "crude": ["oil", "tanker"]}
+    labels = np.array(["grain", "crude"] * 12)
+    texts = [f"{words[label][k % 2]} no{k} file{k}" for k, label in enumerate(labels)]
+    return texts, labels, {"groups": np.arange(24) // 4, "sample_weight": np.arange(1.0, 25.0)}
+
+
+@pytest.mark.parametrize("model", ["auto", "naive-bayes"])
+@pytest.mark.usefixtures("routing")
+def test_groups_and_weights_are_routed(model):
+    asked = Recorder(model=model).set_fit_request(groups=True, sample_weight=True)
+    asked.set_score_request(sample_weight=True)
+    texts, labels, more = routed()
+    runs = {
+        "cross_validate": lambda: cross_validate(
+            asked, texts, labels, params=more, cv=GroupKFold(2), error_score="raise"
+        ),
+        "search": lambda: GridSearchCV(
+            asked, {"random_state": [1]}, cv=GroupKFold(2), error_score="raise"
+        ).fit(texts, labels, **more),
+        "pipeline": lambda: make_pipeline(FunctionTransformer(), asked).fit(
+            texts, labels, **more
+        ),
+    }
+    for name, run in runs.items():
+        Recorder.told.clear()
+        run()
+        assert Recorder.told, name
+        for told in Recorder.told:
+            assert len(told["sample_weight"]) == len(told["groups"]) == told["n"], name
+            # The weights are those of the same texts as the groups.
+            rows = np.asarray(told["sample_weight"], int) - 1
+            np.testing.assert_array_equal(told["groups"], rows // 4)
+
+
+@pytest.mark.usefixtures("routing")
+def test_what_is_not_asked_for_is_refused_by_scikit_learn():
+    classifier = TextClassifier(model="naive-bayes")
+    texts, labels, more = routed()
+    with pytest.raises(UnsetMetadataPassedError, match="groups"):
+        make_pipeline(FunctionTransformer(), classifier).fit(texts, labels, **more)
+    # Routing changes nothing for a classifier of its own.
+    assert classifier.fit(texts, labels, **more).score(texts, labels) == 1.0
+    several = [[label] for label in labels]
+    TextClassifier(model="bernoulli-naive-bayes").fit(texts, several, groups=more["groups"])
+    TextClassifier(threshold="pcut", threshold_cv=2).fit(texts, several, **more)
+
+
+@pytest.mark.parametrize("model", ["auto", "naive-bayes", "topics-svm", "knn"])
+def test_output_as_frames_changes_nothing_within(model):
+    classifier = TextClassifier(
+        model=model, selection=SelectTerms(k=5), characters=True, embedder=None
+    )
+    expected = classifier.fit(TEXTS, LABELS).decision_function(TEXTS)
+    with sklearn.config_context(transform_output="pandas"):
+        found = classifier.fit(TEXTS, LABELS).decision_function(TEXTS)
+        rows = TermVectorizer().fit_transform(TEXTS)
+        explained = TextClassifier(model="naive-bayes").fit(TEXTS, LABELS).explain(TEXTS[0])
+    np.testing.assert_array_equal(found, expected)
+    assert sparse.issparse(rows)
+    assert explained.categories
+
+
+def test_dense_rows_can_be_frames_and_sparse_ones_say_why_not():
+    vectors = WordVectors.of(["corn", "wheat", "oil"], np.eye(3))
+    index = [f"row {k}" for k in range(len(TEXTS))]
+    frame = TextEmbedder(vectors).set_output(transform="pandas")
+    rows = frame.fit_transform(pd.Series(TEXTS, index=index))
+    assert list(rows.index) == index
+    assert list(rows.columns) == frame.get_feature_names_out().tolist()
+    assert not hasattr(TermVectorizer(), "set_output")
+    counts = TermVectorizer().fit_transform(TEXTS)
+    selection = SelectTerms(k=3).set_output(transform="pandas")
+    with pytest.raises(ValueError, match="outputs a scipy sparse matrix"):
+        selection.fit(counts, LABELS).transform(counts)
+    dense = selection.fit(counts.toarray(), LABELS).transform(counts.toarray())
+    assert dense.shape == (len(TEXTS), 3)

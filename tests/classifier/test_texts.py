@@ -100,6 +100,12 @@ def test_polars_by_arrow():
     assert read_texts(Polars(pa.Table.from_pylist(RECORDS))).values == JOINED
     polars = pytest.importorskip("polars")
     assert read_texts(polars.Series(BODIES)).values.to_pylist() == BODIES
+    frame = polars.DataFrame({"text": [*BODIES, None]})
+    labels = polars.Series([*LABELS, "only here"])
+    with pytest.warns(DataWarning, match="1 text without any text"):
+        classifier = TextClassifier(model="naive-bayes").fit(frame, labels)
+    assert classifier.categories_ == ("crude", "grain")
+    assert classifier.predict(frame["text"]).tolist() == classifier.predict(frame).tolist()
 
 
 TABLES = {

@@ -10,7 +10,7 @@ CONTENT = "Body;desk\n" + "".join(
 
 
 def test_check_prints_what_was_found_and_what_to_do(run, write):
-    code, out, err = run("check", write("news.csv", CONTENT + ";crude\n"))
+    code, out, err = run("check", write("news.csv", CONTENT + ";crude\na;b;c\n"))
     assert (code, err) == (0, "")
     assert out.startswith("news.csv: 60 documents, 3 labels\n")
     assert max(map(len, out.splitlines())) <= 80

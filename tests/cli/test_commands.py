@@ -79,10 +79,42 @@ def test_bad_lines_are_refused_or_counted(run, model, tmp_path):
     assert not (tmp_path / "out.jsonl").exists()
     assert not list(tmp_path.glob(".out*"))
     code, out, err = run("classify", model, bad, "--skip-bad")
-    assert (code, len(out.splitlines())) == (0, 10)
-    assert "records skipped: 3" in err
-    assert f"{bad}:12: empty document" in err
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert (code, len(answers)) == (0, 11)
+    assert (answers[-1]["id"], answers[-1]["categories"]) == ("6", [])
+    assert "records skipped: 2" in err
     assert f"{bad}:13: no column 'text'" in err
+    assert "documents without text: 1; they have no category" in err
+
+
+@pytest.mark.parametrize("options", [[], ["--stream"], ["--abstain", 0]])
+def test_a_document_without_text_keeps_its_row_and_has_no_category(run, model, write, options):
+    if "--stream" in options:
+        text = write("a.jsonl", '{"body": "corn"}\n{"body": ""}\n{"body": "oil"}\n')
+    else:
+        text = write("a.csv", 'id,body\n1,corn\n2,"  "\n3,oil\n')
+    code, out, err = run("classify", model, text, "--text", "body", *options)
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert [answer["categories"] for answer in answers] == [["grain"], [], ["crude"]]
+    assert sum(answers[1]["scores"].values()) == pytest.approx(1)
+    assert "documents without text: 1; they have no category" in err
+
+
+@pytest.mark.parametrize("command", ["fit", "evaluate", "compare"])
+def test_documents_without_text_are_left_out_counted_and_said(
+    run, model, corpus, write, tmp_path, command
+):
+    path = write("holes.csv", corpus.read_text() + ",grain\n ,crude\n")
+    arguments = {
+        "fit": [path, "-o", tmp_path / "m.zip", "--model", "naive-bayes"],
+        "evaluate": [model, path],
+        "compare": [path, "--models", "naive-bayes"],
+    }
+    code, _, err = run(command, *arguments[command], "--text", "body", "--label", "desk")
+    assert code == 0, err
+    assert "documents without text, left out: 2\n" in err
+    assert f"{path}:14: empty document" in err
 
 
 def test_evaluate(run, model, corpus, tmp_path):
@@ -350,7 +382,7 @@ def test_quiet_prints_nothing(run, corpus, tmp_path):
         (
             ["compare", "{corpus}", "--label", "desk", "--test-folds", "100"],
             2,
-            "at most n_samples = 12",
+            "12 texts that do not repeat others are too few for",
         ),
         (["fitt", "{corpus}"], 2, "Did you mean 'fit'"),
         (["fit"], 2, "Missing argument 'CORPUS'; see bayesift fit --help"),
@@ -462,3 +494,13 @@ def test_compare_holds_repeated_texts_out_together():
     train, test = _train_and_test(corpus, 4, 0, multilabel=False)
     assert len(train) == 36
     assert not set(train.texts) & set(test.texts)
+
+
+def test_compare_refuses_texts_that_are_all_the_same(run, write):
+    path = write("same.csv", "text,label\n" + "corn prices,grain\noil prices,crude\n" * 10)
+    code, _, err = run("compare", path, "--models", "naive-bayes")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "2 texts that do not repeat others are too few for 4 folds" in err
+    code, _, err = run("compare", path, "--models", "naive-bayes", "--test-folds", 2)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "no text can be held out" in err

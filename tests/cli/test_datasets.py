@@ -107,7 +107,7 @@ def test_bad_use_and_bad_data_end_in_a_line(run, arguments, code, message):
             "a.csv:2: column 'text': cannot be decoded as utf-8",
         ),
         ("a.csv", "id,text\n1,x\n1,y\n", [], "a.csv:3: duplicate id '1', first on line 2"),
-        ("a.csv", "id,text\n1,\n", [], "a.csv:2: empty document"),
+        ("a.csv", "id,text\n1,\n", [], "a.csv: holds no text: every document is empty"),
         (
             "a.jsonl",
             json.dumps({"text": "x" * 10_000_000}),

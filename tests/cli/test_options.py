@@ -33,7 +33,8 @@ def test_the_fields_of_a_dataclass_become_options(capsys):
 
 
 def test_commands_can_be_called_from_python(write, tmp_path, capsys):
-    rows = "".join(f"wheat corn {k},grain\noil barrel {k},crude\n" for k in range(8))
+    names = ["north", "south", "east", "west", "port", "field", "winter", "summer"]
+    rows = "".join(f"wheat {name} seed,grain\noil {name} barrel,crude\n" for name in names)
     corpus, model = str(write("news.csv", f"body,desk\n{rows}")), tmp_path / "model.zip"
     source = CorpusOptions(text="body", label="desk")
     fitted = fit(corpus, model, learner=LearnerOptions(min_df=2), source=source, quiet=True)

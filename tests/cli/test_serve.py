@@ -1,8 +1,20 @@
+import socket
+
 import pytest
 
 from bayesift.cli import main, serve
 from bayesift.errors import DataError
 from bayesift.service import Service, ServiceSettings
+from tests.servers import free_port
+
+
+@pytest.fixture
+def records(write):
+    """A small file of references."""
+    entries = "".join(
+        f"TY  - JOUR\nTI  - Trial {k}\nAB  - Of drug {k}\nER  - \n" for k in range(3)
+    )
+    return write("records.ris", entries)
 
 
 @pytest.mark.parametrize(
@@ -15,11 +27,38 @@ from bayesift.service import Service, ServiceSettings
 )
 def test_what_cannot_be_opened_is_told_in_one_line(tmp_path, capsys, options, said):
     with pytest.raises(SystemExit) as ended:
-        main(["serve", "--data", str(tmp_path), *options])
+        main(["serve", "--data", str(tmp_path), "--port", str(free_port()), *options])
     error = capsys.readouterr().err
     assert ended.value.code == 1
     assert said in error
     assert len(error.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["serve", "screen"])
+def test_a_port_that_is_taken_is_one_sentence_and_changes_nothing(
+    tmp_path, capsys, command, records
+):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        arguments = {
+            "serve": ["serve", "--data", str(tmp_path / "data")],
+            "screen": ["screen", str(records), "-o", str(tmp_path / "review"), "-q", "--serve"],
+        }
+        with pytest.raises(SystemExit) as ended:
+            main([*arguments[command], "--port", port])
+    captured = capsys.readouterr()
+    assert (ended.value.code, captured.out) == (1, "")
+    said = "another program uses it; name another one with --port"
+    assert captured.err == f"bayesift: cannot listen on port {port} of 127.0.0.1: {said}\n"
+    assert not (tmp_path / "data").exists()
+
+
+def test_an_address_of_another_machine_is_one_sentence(tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["serve", "--data", str(tmp_path / "data"), "--host", "203.0.113.1"])
+    captured = capsys.readouterr()
+    assert (ended.value.code, captured.out, captured.err.count("\n")) == (1, "", 1)
+    assert "cannot listen on port 8765 of 203.0.113.1" in captured.err
 
 
 def test_bad_use(capsys):
@@ -37,7 +76,7 @@ def test_the_token_of_the_first_admin_is_printed_before_the_demo_is_filled(
 
     monkeypatch.setattr(serve, "_fill", broken)
     with pytest.raises(SystemExit):
-        main(["serve", "--data", str(tmp_path), "--demo"])
+        main(["serve", "--data", str(tmp_path), "--port", str(free_port()), "--demo"])
     assert len(capsys.readouterr().out.split()[-1]) > 40
 
 

@@ -177,7 +177,7 @@ MESSY = {
         "a.csv",
         table(changed(CLEAN, (4, 8), text=lambda t: "")),
         "empty-rows",
-        "--skip-bad",
+        "nothing",
     ),
     "ragged rows": ("a.csv", table(CLEAN) + "a,b,c\n", "bad-rows", "--skip-bad"),
     "lone quotes": (
@@ -249,6 +249,36 @@ def test_repeated_texts_are_listed_in_the_order_of_the_file(write):
     content = table([*CLEAN, CLEAN[9], CLEAN[2]], "text,label")
     found = {finding.name: finding for finding in check_corpus(load(write("a.csv", content)))}
     assert found["duplicates"].examples == (str(len(CLEAN) + 2), str(len(CLEAN) + 3))
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("sporz", "sport"), ("Sprot", "sport"), ("spor", "sport"), ("politicss", "politics")],
+)
+def test_labels_that_are_a_typing_error_away_are_named(write, typed, meant):
+    pairs = [*rows(60, ("sport", "politics")), ("the cup and 7", typed)]
+    findings = {f.name: f for f in check_corpus(load(write("a.csv", table(pairs))))}
+    said = f"1 label with one document like a common one: {typed!r}: perhaps {meant!r}"
+    assert findings["label-typos"].message == said
+    assert findings["label-typos"].severity == "warning"
+    assert "labels-with-one" not in findings
+
+
+@pytest.mark.parametrize(
+    ("labels", "rare"),
+    [
+        (("room 1", "hall"), "room 2"),
+        (("1980", "1990"), "1981"),
+        (("C151", "C152"), "C15"),
+        (("ham", "eggs"), "jam"),
+        (("sport", "politics"), "transport"),
+        (("sport", "politics"), "metal"),
+    ],
+)
+def test_codes_and_other_words_are_no_typing_errors(write, labels, rare):
+    pairs = [*rows(60, labels), ("the cup and 7", rare)]
+    names = {finding.name for finding in check_corpus(load(write("a.csv", table(pairs))))}
+    assert "label-typos" not in names
 
 
 def test_one_and_many(write):

@@ -224,7 +224,7 @@ def test_the_decisions_lie_on_the_curves(several):
 
 def test_a_given_evaluation_is_shown_as_it_is():
     classifier = TextClassifier(model="naive-bayes").fit_corpus(corpus_of(TRAIN))
-    measured = evaluate_decisions([[1, 0]], [[1, 0]], categories=["x", "y"])
+    measured = evaluate_decisions([[1, 1]], [[1, 0]], categories=["x", "y"])
     evaluation = replace(evaluate(classifier, corpus_of(TEST)), measures=measured)
     content = report_content(classifier, evaluation)
     assert [row.category for row in content.categories] == ["x", "y"]

@@ -68,10 +68,11 @@ def test_confusion_counts_are_those_of_scikit_learn(tmp_path):
     shown = [text for text in texts_of(chart) if text.isdigit()]
     counts = [str(count) for row in expected for count in row if count]
     assert sorted(shown) == sorted(["1", "2", *counts])
-    assert "crude 1" in texts_of(chart)
+    assert "crude (1)" in texts_of(chart)
     chart.save(tmp_path / "confusion.svg")
     assert (tmp_path / "confusion.svg").read_text("utf-8") == chart._repr_svg_()
     assert chart._repr_html_().startswith("<img ")
+    assert repr(chart) == "Figure('Confusion matrix, true categories in rows')"
 
 
 def test_only_the_most_confused_categories_are_shown():

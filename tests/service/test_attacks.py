@@ -406,7 +406,7 @@ def test_wrong_tokens_are_counted_by_address(clients):
 @pytest.mark.parametrize("proxy", [None, "127.0.0.1"])
 def test_a_forwarded_address_is_believed_of_a_proxy_only(tmp_path, monkeypatch, proxy):
     made = []
-    monkeypatch.setattr(app._Server, "run", lambda self: made.append(self.config))
+    monkeypatch.setattr(app._Server, "run", lambda self, sockets: made.append(self.config))
     service = Service(ServiceSettings(folder=tmp_path, proxy=proxy))
     try:
         app.run(service, host="127.0.0.1", port=1)

@@ -42,7 +42,6 @@ def test_archive_with_a_folder_around(tmp_path, write, kind):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"  \n", "empty document"),
         ("señor año\n".encode() + b"caf\xe9", ":2: cannot be decoded"),
         (b"a\0b", "NUL byte"),
     ],
@@ -55,6 +54,14 @@ def test_bad_files(tmp_path, write, content, message):
     assert str(caught.value).startswith(str(path))
     corpus = load_folder(tmp_path, skip_bad=True)
     assert (len(corpus), len(corpus.problems)) == (1, 1)
+
+
+def test_empty_files_are_left_out_and_counted(tmp_path, write):
+    write("grain/1", "wheat")
+    write("grain/2", b"  \n")
+    corpus = load_folder(tmp_path)
+    assert corpus.texts == ["wheat"]
+    assert [problem.message for problem in corpus.problems] == ["empty document"]
 
 
 def test_file_outside_of_categories(tmp_path, write):

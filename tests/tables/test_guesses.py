@@ -82,6 +82,12 @@ def test_unicode_by_its_mark_or_its_bytes(write, encoding):
     [
         ("cp1252", "Le café était fermé; l'élève a dû attendre à la gare"),
         ("cp1250", "Zażółć gęślą jaźń, proszę o przesłanie książki"),
+        ("cp1252", "Größe passt nicht, Geld zurück"),
+        ("cp1252", "Não chegou às terças"),
+        ("cp1252", "It’s ½ of £20 – naïve"),
+        ("cp1252", "¿Dónde está mi pedido?"),
+        ("cp1250", "Objednávka přišla pozdě a byla poškozená"),
+        ("cp1250", "Nagyon jó minőség, gyönyörű"),
         ("cp1251", "Это хороший магазин, но доставка была очень долгой"),
         ("cp932", "今日はとても天気がいいので、公園に散歩に行きましょう"),
         ("gb18030", "今天天气很好，我们一起去公园散步吧"),

@@ -119,7 +119,6 @@ BAD = {
         3,
         "byte 0xe9",
     ),
-    "empty document": ("a.csv", "text,label\nx,y\n  ,y\n", 3, "empty document"),
     "duplicate id": (
         "a.csv",
         "id,text\n1,x\n2,y\n1,z\n",
@@ -193,6 +192,22 @@ def test_bad_input_can_be_skipped_and_is_counted(write, case):
         return
     assert [problem.line for problem in corpus.problems] == [line]
     assert message in corpus.problems[0].message
+
+
+@pytest.mark.parametrize("skip_bad", [False, True])
+def test_documents_without_text_are_left_out_and_counted(write, skip_bad):
+    rows = "".join(f"corn {k},grain\n" for k in range(50)) + '"  ",grain\n,crude\n'
+    corpus = load_table(write("a.csv", f"text,label\n{rows}oil,crude\n"), skip_bad=skip_bad)
+    assert (len(corpus), corpus.texts[-1]) == (51, "oil")
+    assert [(p.line, p.message) for p in corpus.problems] == [
+        (52, "empty document"),
+        (53, "empty document"),
+    ]
+
+
+def test_a_table_without_any_text_is_refused(write):
+    with pytest.raises(DataError, match="holds no text: every document is empty"):
+        load_table(write("a.csv", "id,text\n1,\n2,  \n"))
 
 
 def test_good_rows_around_a_bad_one_are_kept(write):

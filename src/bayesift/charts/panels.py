@@ -195,7 +195,7 @@ class Panel:
         return join(lines, numbers, name if self.x.name else None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Figure(Chart):
     """One or more panels in one drawing.
 

@@ -87,6 +87,9 @@ class Chart:
         with whole_file(Path(path), "w") as stream:
             stream.write(self.to_svg())
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.title!r})"
+
     def _repr_svg_(self) -> str:
         return self.to_svg()
 

@@ -118,7 +118,7 @@ def explain_texts(
     texts = texts.whole()
     if not texts.n_texts:
         return []
-    X = classifier.features_.transform(texts)
+    X = sparse.csr_array(classifier.features_.transform(texts))
     scores = classifier.scores_of(X)
     decisions = classifier.decisions_of(scores)
     thresholds = _thresholds(classifier, scores)
@@ -144,7 +144,10 @@ def explain_texts(
             )
         if classifier.embedder_ is not None:
             explained = _with_neighbours(classifier, explained)
-        found.append(_with_unseen(classifier, text, explained, known))
+        if texts.are_vectors:
+            found.append(Explanation(tuple(explained), X[[row]].nnz, 0, ()))
+        else:
+            found.append(_with_unseen(classifier, text, explained, known))
     return found
 
 

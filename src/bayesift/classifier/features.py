@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 
 from bayesift.arrays import IntArray, SparseRows
@@ -19,6 +20,10 @@ from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
 
 if TYPE_CHECKING:
     from bayesift.features import SelectTerms
+
+
+# Transformers give arrays here, also where scikit-learn is set to DataFrames.
+_AS_ARRAYS = config_context(transform_output="default")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +47,7 @@ class TextFeatures:
     table: TableColumns | None = None
     tries_pairs: bool = False
 
+    @_AS_ARRAYS
     def fit_words(self, texts: Texts) -> Design:
         """Fit the vectorizer to texts; returns the columns of their words, before a selection."""
         words = texts.values
@@ -52,6 +58,7 @@ class TextFeatures:
                 lengths = self.vectorizer.ngram_lengths_
         return Design.of_words(words, lengths)
 
+    @_AS_ARRAYS
     def fit_blocks(self, words: Design, texts: Texts, y: Any) -> Design:
         """Fit the other transformers to labelled texts with these words; returns all columns."""
         n_texts = words.rows.shape[0]
@@ -71,6 +78,7 @@ class TextFeatures:
             design = design.beside("columns", "columns", self.table.rows(texts.table))
         return design
 
+    @_AS_ARRAYS
     def transform(self, texts: Texts) -> SparseRows:
         """Return the columns of texts."""
         if texts.are_vectors != (self.vectorizer is None):

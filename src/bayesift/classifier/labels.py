@@ -392,6 +392,8 @@ def _read_indicator(matrix: Any, labels: Any, named: tuple[Label, ...] | None) -
 
 def _values_of(labels: Any) -> tuple[Any, str | None]:
     """Return the labels one by one, and the type of an array that holds only labels."""
+    if hasattr(labels, "to_arrow"):  # polars
+        labels = labels.to_arrow()
     if hasattr(labels, "to_pylist"):
         return labels.to_pylist(), None
     if not hasattr(labels, "__array__") or isinstance(labels, LabelRows):

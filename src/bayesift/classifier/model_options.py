@@ -53,7 +53,7 @@ class _OfferedMethod:
             return self._method
         try:
             reason = self._reason(instance)
-        except ValueError as error:  # there is no such model
+        except ValueError as error:  # the name of the model is not known
             raise AttributeError(str(error)) from error
         if reason is not None:
             raise AttributeError(reason)

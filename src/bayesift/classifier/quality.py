@@ -20,7 +20,7 @@ tells how often the intervals hold on a corpus that the constants were chosen wi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -173,6 +173,15 @@ class ExpectedQuality:
             lines.append(f"{what}: {self.later} ({self.later.n_documents:,} documents)")
         return lines
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbers as a dictionary that JSON can hold."""
+        names = ("measure", "value", "low", "high", "log_loss", "n_documents")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "repeats": None if self.repeats is None else asdict(self.repeats),
+            "later": None if self.later is None else asdict(self.later),
+        }
+
     @property
     def differs_later(self) -> bool:
         """Whether the latest documents are harder or easier than chance can explain."""
@@ -262,7 +271,7 @@ def expected_quality(
     )
 
 
-def _later_quality(judged: Judged) -> LaterQuality:
+def _later_quality(judged: JudgedDocuments) -> LaterQuality:
     estimate = judged.results.estimate()
     return LaterQuality(
         judged.measure,
@@ -280,7 +289,7 @@ def _in_words(quality: ExpectedQuality | LaterQuality) -> str:
     return f"{value} ({interval}), log loss {quality.log_loss:.3f}"
 
 
-class Estimate(NamedTuple):
+class QualityEstimate(NamedTuple):
     """A measure, its interval, and the number of independent documents that it is worth."""
 
     value: float
@@ -311,7 +320,7 @@ class HeldOutResults:
         """How many documents or groups were held out apart."""
         return len(self.above) if self.groups is None else len(np.unique(self.groups))
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> QualityEstimate:
         """Return the measure with its interval."""
         above = self.above * self.weights
         below = self.below * self.weights
@@ -325,7 +334,7 @@ class HeldOutResults:
             deviations = np.bincount(unit_of, weights=deviations).astype(np.float64)
         squares = float(deviations @ deviations) + value**2 * wrong
         n_effective = _effective_size(value, squares, total, self.n_units)
-        return Estimate(value, *_interval(value, n_effective), n_effective)
+        return QualityEstimate(value, *_interval(value, n_effective), n_effective)
 
 
 def _effective_size(value: float, squares: float, total: float, n_units: int) -> float:
@@ -347,7 +356,7 @@ def _interval(value: float, n_effective: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedDocuments:
     """Decisions on held-out documents, and what they come to."""
 
     measure: Measure
@@ -357,7 +366,7 @@ class Judged:
     reliability: ReliabilityCurve
 
 
-def judge(classifier: TextClassifier, held_out: HeldOutProbabilities) -> Judged:
+def judge(classifier: TextClassifier, held_out: HeldOutProbabilities) -> JudgedDocuments:
     """Decide on held-out documents as on new ones, and compare with their labels."""
     labels = held_out.labels
     probabilities = held_out.probabilities
@@ -379,7 +388,7 @@ def judge(classifier: TextClassifier, held_out: HeldOutProbabilities) -> Judged:
         per_document = -np.log(np.maximum(probabilities, 1e-15)[labels])
         curve = top_label_curve(labels, probabilities, n_bins=10)
     counts = np.stack([weights @ (decisions & labels), weights @ decisions, weights @ labels])
-    return Judged(
+    return JudgedDocuments(
         "micro F1" if classifier.multilabel_ else "accuracy",
         HeldOutResults(above, below, weights, held_out.groups, held_out.alone),
         float(weights @ per_document / weights.sum()),

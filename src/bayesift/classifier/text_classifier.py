@@ -80,7 +80,7 @@ def _lacks_batches(classifier: TextClassifier) -> str | None:
     if learns_in_batches(model):
         return None
     able = ", ".join(learners_that_grow())
-    return f"a {type(model).__name__} has no partial_fit; models that have: {able}"
+    return f"{type(model).__name__} has no partial_fit; models that have: {able}"
 
 
 class TextClassifier(ClassifierMixin, BaseEstimator):
@@ -628,6 +628,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         table = self.features_.table
         besides = [] if table is None else [column.name for column in table.columns]
         read = read_texts(texts, columns=self.text_columns_, besides=besides)
+        if isinstance(texts, Corpus) and read.are_vectors and self.vectorizer_ is None:
+            read = read.with_width(self.n_features_in_)
         if self.text_columns_ is None:
             read.warn_of_columns(besides)
         return read

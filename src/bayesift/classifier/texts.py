@@ -65,6 +65,21 @@ class Texts:
             return replace(self, values=self.values.take(pa.array(rows)), table=table)
         return replace(self, values=[self.values[row] for row in rows], table=table)
 
+    def with_width(self, n_columns: int) -> Texts:
+        """Return vectors with so many columns: a file has as many as its highest term.
+
+        Terms that the model does not know are left out, as unknown words are.
+        """
+        rows = sparse.csr_array(self.values)
+        width = min(n_columns, rows.shape[1])
+        kept = rows[:, :width]
+        return replace(
+            self,
+            values=sparse.csr_array(
+                (kept.data, kept.indices, kept.indptr), shape=(rows.shape[0], n_columns)
+            ),
+        )
+
     def whole(self) -> Texts:
         """Return the texts with an iterator read to its end."""
         return self if self.n_texts is not None else replace(self, values=list(self.values))
@@ -124,8 +139,8 @@ def read_texts(
     array, a sparse matrix, lists, or a table of numbers only.
 
     A missing text (None, NaN, pandas' NA, an Arrow null, a row whose columns of text are all
-    missing) is an empty text, whatever holds it. Predictions treat it so; `fit`, `partial_fit` and
-    `fit_corpus` leave out texts that are empty or blank, with a `DataWarning`.
+    missing) is an empty text, whatever holds it. Predictions treat it so; `fit` and `partial_fit`
+    leave out texts that are empty or blank, with a `DataWarning`.
 
     Parameters
     ----------
@@ -249,7 +264,7 @@ def _of_items(
 
 
 def _first_present(iterator: Iterator[Any]) -> tuple[Any, list[Any]]:
-    """Return the first item that is not missing, None if there is none, and all items up to it."""
+    """Return the first item that is not missing, or else None, and all items up to it."""
     before = []
     for item in iterator:
         before.append(item)

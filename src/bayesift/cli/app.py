@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer import Option
@@ -10,6 +10,7 @@ from typer import Option
 import bayesift
 from bayesift.cli import datasets, screen, serve
 from bayesift.cli import filter as filtering
+from bayesift.cli.card import card
 from bayesift.cli.check import check
 from bayesift.cli.classify import classify
 from bayesift.cli.console import stdout, table
@@ -18,17 +19,49 @@ from bayesift.cli.evaluate import compare, evaluate
 from bayesift.cli.explain import explain, inspect, models
 from bayesift.cli.fit import fit
 from bayesift.cli.learn import learn
-from bayesift.cli.options import add_command, command_group
+from bayesift.cli.options import Group, add_command, command_group
 from bayesift.cli.warm_up import warm_up
 
 _FIRST = "First steps"
 _MORE = "More about models"
 _SERVICES = "Corpora, streams, reviews and services"
 
+# What people who know other programs type, and the command that does it here.
+_MEANT = {
+    "fit": "train build create make",
+    "classify": "predict label tag categorize categorise apply infer run",
+    "evaluate": "test eval score measure validate",
+    "compare": "benchmark cv select",
+    "explain": "why reasons",
+    "check": "lint verify",
+    "inspect": "show info describe words terms",
+    "models": "learners list",
+    "learn": "update stream",
+    "serve": "web server ui start page app gui",
+    "screen": "review",
+    "datasets fetch": "download fetch",
+    "--help": "help",
+    "--version": "version",
+}
+_SYNONYMS = {word: command for command, words in _MEANT.items() for word in words.split()}
+
+
+class _Commands(Group):
+    """The commands; a name that other programs have is answered with ours."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that the first argument names."""
+        meant = _SYNONYMS.get(args[0].lower())
+        if meant is not None:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean: bayesift {meant}")
+        return super().resolve_command(ctx, args)
+
+
 app = command_group(
     "bayesift",
     "Sort texts into categories, with probabilities and reasons.",
     no_args_is_help=False,
+    cls=_Commands,
 )
 
 add_command(
@@ -79,6 +112,7 @@ add_command(
     panel=_MORE,
 )
 add_command(app, inspect, "inspect model --top 20", panel=_MORE)
+add_command(app, card, "card model -o card.html", panel=_MORE)
 add_command(app, models, panel=_MORE)
 add_command(app, warm_up, "warm-up", "warm-up --models auto", name="warm-up", panel=_MORE)
 app.add_typer(datasets.app, rich_help_panel=_SERVICES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 from typer import Argument, Option
@@ -15,7 +15,7 @@ from bayesift.cli.options import OUTPUT, EngineOptions, Jobs, ModelPath, Quiet, 
 
 if TYPE_CHECKING:
     from bayesift.classifier import Predictions, TextClassifier
-    from bayesift.corpora.streaming import TextBatch, TextReader
+    from bayesift.corpora.streaming import TextBatch, TextReader, VectorRows
 
 
 def classify(
@@ -109,10 +109,12 @@ def classify(
         layout=classifier.layout_,
         whole=not only_answers,
     )
-    done, unsure = _answer(
+    done, unsure, blank = _answer(
         classifier, reader, output, top, abstain, 1 if stream else jobs, quiet=quiet
     )
     print_problems(log.problems)
+    if blank and not quiet:
+        print_note(f"documents without text: {blank:,}; they have no category")
     if not quiet:
         print_guesses(documents, reader.notes)
     if output is not None and not quiet:
@@ -130,20 +132,28 @@ def _answer(
     jobs: int,
     *,
     quiet: bool,
-) -> tuple[int, int]:
+) -> tuple[int, int, int]:
     """Write the predictions of all batches.
 
-    Returns the number of documents, and of those it is unsure about.
+    Returns the number of documents, of those it is unsure about, and of those without text.
     """
     from bayesift.classifier import Predictions
     from bayesift.classifier.texts import Texts
+    from bayesift.corpora.streaming import TextBatch
     from bayesift.tables.loading import bare_suffix
     from bayesift.threads import in_order_by
 
-    def predict(batch: TextBatch) -> tuple[TextBatch, Predictions]:
-        table = tuple((name, cells.to_pylist()) for name, cells in batch.others.items())
-        texts = Texts(batch.texts, table=table)
-        return batch, Predictions.of(classifier, texts, top=top, abstain=abstain)
+    def predict(
+        batch: TextBatch | VectorRows,
+    ) -> tuple[TextBatch | VectorRows, Predictions]:
+        given: Any = batch.texts
+        if isinstance(batch, TextBatch):
+            table = tuple((name, cells.to_pylist()) for name, cells in batch.others.items())
+            given = Texts(batch.texts, table=table)
+        predictions = Predictions.of(classifier, given, top=top, abstain=abstain)
+        # The scores of a text without words are those before any word; they tell nothing of it.
+        predictions.decisions[batch.are_blank] = False
+        return batch, predictions
 
     def delimiter() -> str | None:
         came_in = bare_suffix(reader.source) if isinstance(reader.source, Path) else ""
@@ -151,7 +161,7 @@ def _answer(
             return reader.delimiter
         return None
 
-    done = unsure = 0
+    done = unsure = blank = 0
     shown = output is None and sys.stdout.isatty()  # the answers themselves are the progress
     with (
         open_answers(output, delimiter) as writer,
@@ -160,9 +170,10 @@ def _answer(
         for batch, predictions in in_order_by(jobs, predict, reader):
             writer.write(batch.columns, predictions)
             unsure += sum(reason is not None for reason in predictions.unsure or ())
+            blank += int(batch.are_blank.sum())
             done += len(batch.ids)
             progress(done)
-    return done, unsure
+    return done, unsure, blank
 
 
 def _opened_source(documents: str) -> Path | BinaryIO:

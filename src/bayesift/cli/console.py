@@ -208,9 +208,18 @@ def counting(
 
 def print_problems(problems: Sequence[ReadingProblem]) -> None:
     """Print the number of skipped records to stderr, and the first of them."""
+    from bayesift.tables.loading import EMPTY_DOCUMENT
+
+    empty = [problem for problem in problems if problem.message == EMPTY_DOCUMENT]
+    bad = [problem for problem in problems if problem.message != EMPTY_DOCUMENT]
+    _print_problems("documents without text, left out", empty)
+    _print_problems("records skipped", bad)
+
+
+def _print_problems(what: str, problems: Sequence[ReadingProblem]) -> None:
     if not problems:
         return
-    print_note(f"records skipped: {len(problems):,}")
+    print_note(f"{what}: {len(problems):,}")
     for problem in problems[:_SHOWN_PROBLEMS]:
         print_note(f"  {problem}")
     if len(problems) > _SHOWN_PROBLEMS:

@@ -120,6 +120,17 @@ def _warn(classifier: TextClassifier, evaluation: Evaluation) -> None:
         print_note("the model was trained on these documents, so the scores are too good")
     if evaluation.unknown_labels:
         print_note(evaluation.describe_unknown())
+    _warn_of_terms(classifier, evaluation.corpus)
+
+
+def _warn_of_terms(classifier: TextClassifier, corpus: Corpus) -> None:
+    """Say how many terms of a vector file the model does not know."""
+    if corpus.vectors is not None:
+        n_unknown = len(
+            {*corpus.vectors.indices.tolist()} - {*range(classifier.n_features_in_)}
+        )
+        if n_unknown:
+            print_note(f"terms that the model does not know, left out: {n_unknown:,}")
 
 
 def print_scores(scores: Scores, *, n_categories: int = 10) -> None:
@@ -285,11 +296,12 @@ def _train_and_test(
 ) -> tuple[Corpus, Corpus]:
     """Return the train and test splits, or one of `test_folds` stratified folds as test part.
 
-    Texts that repeat one another, or nearly, are in the same part, and so are those of a group.
+    Texts that repeat one another, or nearly, are in the same part, as are those of one group.
     """
     import numpy as np
 
     from bayesift.classifier.predictions import labelled_part
+    from bayesift.errors import RequestError
     from bayesift.folds import join_groups
     from bayesift.text import TermVectorizer
     from bayesift.text.near_copies import group_copies
@@ -302,13 +314,23 @@ def _train_and_test(
         # A class without a training document cannot be learned: the folds keep one of each class in
         # training.
         corpus = labelled_part(corpus)
-    copies = None
+    groups = check_groups(corpus.groups, len(corpus))
     if corpus.vectors is None:
         copies = group_copies(TermVectorizer().fit_transform(corpus.text_column))
-    groups = join_groups(check_groups(corpus.groups, len(corpus)), copies)
+        groups = join_groups(groups, copies)
+    n_apart = len(corpus) if groups is None else len(np.unique(groups))
+    if n_apart < test_folds:
+        raise RequestError(
+            f"{n_apart} texts that do not repeat others are too few for {test_folds} folds; "
+            "--test-folds takes fewer, or give the file a column of splits"
+        )
     folds = category_folds(
         corpus.indicator, n_folds=test_folds, random_state=seed, groups=groups
     )
+    if not np.any(folds == 0):
+        raise RequestError(
+            "no text can be held out: each category has one text, or copies of one"
+        )
     return corpus.select(np.flatnonzero(folds != 0)), corpus.select(np.flatnonzero(folds == 0))
 
 

@@ -6,6 +6,7 @@ import json
 import math
 import sys
 from dataclasses import asdict
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,10 +22,12 @@ from bayesift.cli.options import AsJson, ModelPath, TableOptions
 if TYPE_CHECKING:
     from bayesift.classifier import (
         CategoryExplanation,
+        ExpectedQuality,
         Explanation,
         TermContribution,
         TextClassifier,
     )
+    from bayesift.records import Corpus
 
 _TEXT = "title and text"  # the name of what was read of a document
 _BAR_COLUMNS = 16  # columns of a bar
@@ -70,14 +73,18 @@ def explain(
 
     with busy(f"loading {model}"):
         classifier = TextClassifier.load(model)
-    given: str | dict[str, str | None]
+    given: str | dict[str, str | None] | Corpus
     if row is not None:
         given = _document(classifier, document, row, source)
     else:
         given = sys.stdin.read() if document == "-" else document
         if not given.strip():
             raise typer.BadParameter("the text is empty", param_hint="TEXT")
-    explanation = classifier.explain(given, categories=category, top=top)
+        if classifier.vectorizer_ is None:
+            given = _vector(given)
+    explained = classifier.explain(given, categories=category, top=top)
+    # That of a vector is a list, since it is read as a corpus.
+    explanation: Explanation = explained[0] if isinstance(explained, list) else explained
     if as_json:
         print(json.dumps(explanation.as_dict(), indent=2, ensure_ascii=False))
     else:
@@ -89,11 +96,30 @@ def explain(
     return explanation
 
 
+def _vector(text: str) -> Corpus:
+    """Read a vector as a line of a vector file has it."""
+    from bayesift.errors import DataError
+    from bayesift.tables import load_svmlight
+    from bayesift.tables.loading import Source
+
+    try:
+        corpus = load_svmlight(Source.of(BytesIO(text.encode())), zero_based=True)
+    except DataError as error:
+        reason = error.message.partition(";")[0]
+        raise DataError(
+            f"the model was fitted to vectors: give one such as '3:0.5 7:1' ({reason})"
+        ) from error
+    return corpus
+
+
 def _document(
     classifier: TextClassifier, path: str, row: str, source: TableOptions
-) -> dict[str, str | None]:
-    """Read the document of a table that has this id: its text, and the columns beside it."""
-    from bayesift.corpora.streaming import TextReader
+) -> dict[str, str | None] | Corpus:
+    """Read the document of a table that has this id: its text and the columns beside it.
+
+    Of a vector file it is a corpus of one document.
+    """
+    from bayesift.corpora.streaming import TextReader, VectorRows
     from bayesift.errors import DataError
     from bayesift.tables.loading import ProblemLog
 
@@ -102,7 +128,9 @@ def _document(
     opened = sys.stdin.buffer if path == "-" else Path(path)
     for batch in TextReader(opened, source.columns, source.format, log, layout=layout):
         at = batch.ids.index(row).as_py()
-        if at >= 0:
+        if at >= 0 and isinstance(batch, VectorRows):
+            return batch.texts.select([at])
+        if at >= 0 and not isinstance(batch, VectorRows):
             others = {name: cells[at].as_py() for name, cells in batch.others.items()}
             return {**others, _TEXT: batch.texts[at].as_py()}
     raise DataError(f"no document has the id or line {row!r}", file=path)
@@ -222,11 +250,12 @@ def inspect(
     from bayesift.classifier import TextClassifier
 
     with busy(f"loading {model}"):
-        facts = _facts(TextClassifier.load(model), model, top)
+        classifier = TextClassifier.load(model)
+        facts = _facts(classifier, model, top)
     if as_json:
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
-        _print_facts(stdout(), facts)
+        _print_facts(stdout(), facts, classifier.expected_quality_)
     return facts
 
 
@@ -236,6 +265,7 @@ def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
     from bayesift.thresholds import THRESHOLD_RULES
 
     header = load_model(path).header
+    quality = classifier.expected_quality_
     files = [path] if path.is_file() else [file for file in path.iterdir() if file.is_file()]
     try:
         words = [category.words for category in classifier.top_terms(top)]
@@ -256,6 +286,7 @@ def _facts(classifier: TextClassifier, path: Path, top: int) -> dict[str, Any]:
             if rule is type(classifier.estimator_.rule_)
         ),
         "knowledge": header.get("knowledge"),
+        "expected_quality": None if quality is None else quality.as_dict(),
         "categories": [
             {
                 "category": category,
@@ -306,7 +337,9 @@ def _thresholds(classifier: TextClassifier) -> list[float | str | None]:
     ]
 
 
-def _print_facts(console: Console, facts: dict[str, Any]) -> None:
+def _print_facts(
+    console: Console, facts: dict[str, Any], quality: ExpectedQuality | None
+) -> None:
     corpus = facts["corpus"]
     if corpus:
         learned = f" learned from {corpus['documents']:,} documents of {escape(corpus['name'])}"
@@ -326,6 +359,8 @@ def _print_facts(console: Console, facts: dict[str, Any]) -> None:
         console.print(escape(f"columns: {'; '.join(named)}"))
     if facts["knowledge"]:
         console.print(f"knowledge of {_knowledge(facts['knowledge'])}")
+    for line in [] if quality is None else quality.describe():
+        console.print(escape(line))
     console.print()
     rows = table("category", "threshold", "top words", numbers=False)
     for row in facts["categories"]:

@@ -16,7 +16,15 @@ import typer
 from typer import Argument, Option
 
 from bayesift.cli.console import print_note
-from bayesift.cli.options import INPUT, OUTPUT, TERMS, CorpusOptions, Quiet, SkipBad
+from bayesift.cli.options import (
+    INPUT,
+    OUTPUT,
+    TERMS,
+    CorpusOptions,
+    Quiet,
+    SkipBad,
+    usage_errors,
+)
 
 if TYPE_CHECKING:
     from bayesift.classifier.stream import StreamAnswer, StreamFolder, StreamLearner
@@ -167,7 +175,14 @@ def _new_learner(answers: AnswerOptions, words: WordOptions, wait: int) -> Strea
     from bayesift.classifier.drift import StreamDrift
     from bayesift.classifier.stream import StreamLearner
     from bayesift.text import TermVectorizer
+    from bayesift.text.language import stemmer, stop_words_of
 
+    with usage_errors():
+        # Refused now, not at the first text that is learned.
+        if words.stop_words is not None:
+            stop_words_of(words.stop_words)
+        if words.stemmer is not None:
+            stemmer(words.stemmer)
     vectorizer = TermVectorizer(stop_words=words.stop_words, stemmer=words.stemmer)
     told: dict[str, Any] = {"top": answers.top, "reasons": answers.reasons}
     told["drift"] = None if answers.drift is None else StreamDrift()
@@ -267,7 +282,7 @@ def _opened(
 def _is_table(path: Path) -> bool:
     from bayesift.tables.loading import PARQUET, bare_suffix
     from bayesift.tables.reader import DELIMITED
-    from bayesift.tables.rows import SPREADSHEETS
+    from bayesift.tables.sheets import SPREADSHEETS
 
     return bare_suffix(path) in (*DELIMITED, *PARQUET, *SPREADSHEETS)
 

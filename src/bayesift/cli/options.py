@@ -638,13 +638,15 @@ def _panel_index(parameter: Any) -> int:
     return 0
 
 
-def command_group(name: str, text: str, *, no_args_is_help: bool = True) -> typer.Typer:
+def command_group(
+    name: str, text: str, *, no_args_is_help: bool = True, cls: type[Group] = Group
+) -> typer.Typer:
     """Make an empty group of commands."""
     options: dict[str, Any] = {
         "no_args_is_help": no_args_is_help,
         "pretty_exceptions_enable": False,
     }
-    return typer.Typer(name=name, help=text, cls=Group, **options)
+    return typer.Typer(name=name, help=text, cls=cls, **options)
 
 
 def add_command(

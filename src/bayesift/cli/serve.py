@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from bayesift.service.db.database import Store
 
 
+_THIS_MACHINE = "127.0.0.1"
+
+
 class Role(Enum):
     """What a person may do."""
 
@@ -51,7 +54,7 @@ def serve(
     data: DataFolder = Path("bayesift-data"),
     host: Annotated[
         str, Option(help="Address to listen on; leave TLS to a proxy in front.")
-    ] = "127.0.0.1",
+    ] = _THIS_MACHINE,
     port: Annotated[int, Option(help="Port to listen on.", min=1, max=65535)] = 8765,
     database: Database = None,
     workers: Annotated[
@@ -73,17 +76,18 @@ def serve(
     People train filters in the browser, programs use HTTP.
     """
     _require_packages()
-    from bayesift.service import Service, ServiceSettings, run
+    from bayesift.service import Service, ServiceSettings, listen, run
 
     os.umask(0o077)
-    with busy("opening the filter"):
-        service = Service(
-            ServiceSettings(folder=data, database=database, workers=workers, proxy=proxy)
-        )
-    _greet(service, host, port)
-    if demo:
-        _fill(service)
-    run(service, host=host, port=port)
+    with listen(host, port) as listener:
+        with busy("opening the filter"):
+            service = Service(
+                ServiceSettings(folder=data, database=database, workers=workers, proxy=proxy)
+            )
+        _greet(service, host, port)
+        if demo:
+            _fill(service)
+        run(service, host=host, port=port, listener=listener)
 
 
 def _fill(service: Service) -> None:
@@ -112,31 +116,37 @@ def _greet(service: Service, host: str, port: int) -> None:
 def serve_review(project: Project, reviewer: str, port: int) -> None:
     """Serve one review on a page of this machine; what people do is written to its project too."""
     _require_packages()
-    from bayesift.service import Service, ServiceSettings, run
-    from bayesift.service.access.operations import add_user, reset_token
+    from bayesift.service import Service, ServiceSettings, listen, run
 
     os.umask(0o077)
-    with busy("opening the review"):
-        service = Service(ServiceSettings(folder=project.folder / "service"))
-        known = service.people.has(reviewer)
-        token = service.writer.submit(
-            reviewer,
-            lambda unit: (
-                reset_token(unit.tx, reviewer)
-                if known
-                else add_user(unit.tx, reviewer, "admin")
-            ),
-        ).result()
-        service.people.reload()
-        review = service.mirror(project, reviewer)
-    address = f"http://127.0.0.1:{port}/#/token/{token}/review/{review.id}/screen"
-    print(
-        f"bayesift: open this address to screen as {reviewer}; Ctrl-C ends it\n{address}",
-        flush=True,
-    )
-    if sys.stdout.isatty():
-        webbrowser.open(address)
-    run(service, host="127.0.0.1", port=port)
+    with listen(_THIS_MACHINE, port) as listener:
+        with busy("opening the review"):
+            service = Service(ServiceSettings(folder=project.folder / "service"))
+            token = _token(service, reviewer)
+            review = service.mirror(project, reviewer)
+        address = f"http://{_THIS_MACHINE}:{port}/#/token/{token}/review/{review.id}/screen"
+        print(
+            f"bayesift: open this address to screen as {reviewer}; Ctrl-C ends it\n{address}",
+            flush=True,
+        )
+        if sys.stdout.isatty():
+            webbrowser.open(address)
+        run(service, host=_THIS_MACHINE, port=port, listener=listener)
+
+
+def _token(service: Service, reviewer: str) -> str:
+    """Return a new token of a person; one whom the service does not know is added as an admin."""
+    from bayesift.service.access.operations import add_user, reset_token
+
+    known = service.people.has(reviewer)
+    token: str = service.writer.submit(
+        reviewer,
+        lambda unit: (
+            reset_token(unit.tx, reviewer) if known else add_user(unit.tx, reviewer, "admin")
+        ),
+    ).result()
+    service.people.reload()
+    return token
 
 
 def _require_packages() -> None:

@@ -21,16 +21,15 @@ from bayesift.corpora.pydocs import load_pydocs
 from bayesift.corpora.rcv1 import load_rcv1, train_paths
 from bayesift.corpora.reuters import load_reuters
 from bayesift.corpora.screening import REVIEWS, SCREENING_COLUMNS, load_review, read_screening
+from bayesift.corpora.streaming import read_plain
 from bayesift.errors import DataError, RequestError
-from bayesift.records import Corpus
+from bayesift.records import Corpus, Document, Note
 from bayesift.references import holds_references, load_references
 from bayesift.tables import svmlight
-from bayesift.tables.archives import load_folder
+from bayesift.tables.archives import is_folder, load_folder
 from bayesift.tables.columns import Columns, TableLayout
-from bayesift.tables.loading import ProblemLog, Source, bare_suffix
+from bayesift.tables.loading import ProblemLog, Source
 from bayesift.tables.reader import TABLES_ONLY, TableFormat, TableReader, read_corpus
-
-ARCHIVES = (".tar", ".tgz", ".zip")
 
 _RESEARCH = "Reuters, research only"
 _NLM = "NLM, experimental use"
@@ -312,16 +311,15 @@ def load(
         find_entry(name)
     if not path.exists():
         raise DataError("no such file or folder", file=path)
-    suffix = bare_suffix(path)
-    if path.is_dir() or suffix in ARCHIVES:
+    if is_folder(path):
         _refuse("a folder", columns=columns, separator=separator, **written)
         return load_folder(path, encoding=encoding, skip_bad=skip_bad)
-    if suffix in svmlight.SUFFIXES:
+    source = Source.of(path, encoding)
+    if source.suffix not in TABLES_ONLY and svmlight.holds_vectors(source):
         _refuse(
             "a vector file", columns=columns, separator=separator, encoding=encoding, **written
         )
-        return svmlight.load_svmlight(path, skip_bad=skip_bad)
-    source = Source.of(path, encoding)
+        return svmlight.load_svmlight(source, zero_based=True, skip_bad=skip_bad)
     if source.suffix not in TABLES_ONLY and holds_references(source):
         given = {"columns": columns, "separator": separator, "encoding": encoding, **written}
         _refuse("a file of references", **given)
@@ -329,6 +327,13 @@ def load(
     format = TableFormat(encoding, delimiter, header, sheet)  # noqa: A001
     reader = TableReader(source, ProblemLog(skip=skip_bad), format, layout=layout)
     is_plain = columns is None and separator is None and layout is None
+    if is_plain and reader.kind is None and source.suffix == ".txt":
+        texts = tuple(Document(line, text) for line, text in read_plain(reader))
+        if len(texts) > 1:
+            note = Note("text", "each line", "the file is no table")
+            return Corpus(
+                texts, (), path.name, problems=tuple(reader.checks.log.problems), notes=(note,)
+            )
     if is_plain and SCREENING_COLUMNS.issubset(reader.column_names()):
         return read_screening(reader)
     return read_corpus(reader, columns or Columns(), separator)

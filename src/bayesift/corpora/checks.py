@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import asdict, dataclass
+from itertools import takewhile
 from statistics import median
 from typing import Any, Literal
 
 import numpy as np
 
-from bayesift.records import Corpus, Document
+from bayesift.records import Corpus, Document, ReadingProblem
 from bayesift.records.document import RECORDS
+from bayesift.tables.loading import EMPTY_DOCUMENT
 
 _READ_CHARACTERS = 1000  # of each text are looked at
 
@@ -123,6 +125,8 @@ _MARKUP = re.compile(
 _FOLLOWING = "\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u2013-\u203a\u20ac\u2122"
 _MOJIBAKE = re.compile(f"[\u00c2\u00c3][{_FOLLOWING}]|\u00e2\u20ac|\u00ef\u00bb\u00bf|\ufffd")
 _NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?")
+_MIN_LETTERS_OF_WORD = 4  # shorter names are too often like one another
+_MIN_DOCUMENTS_OF_MEANT = 5  # of the label that was meant
 _MAX_USUAL_CHARACTERS = 200_000  # characters
 _DENSE = frozenset(("Chinese", "Japanese", "Thai"))  # written without spaces
 _STEMMED = re.compile(
@@ -200,20 +204,16 @@ def _finding(
 
 
 def _check_reading(corpus: Corpus) -> Iterator[Finding]:
-    empty = [
-        problem for problem in corpus.problems if problem.message.startswith("empty document")
-    ]
-    bad = [problem for problem in corpus.problems if problem not in empty]
-    for name, problems, what in (
-        ("empty-rows", empty, "without text"),
-        ("bad-rows", bad, "cannot be read"),
-    ):
-        if problems:
-            lines = [str(problem.line) for problem in problems if problem.line is not None]
-            where = f" (line {_listed(lines)})" if lines else ""
-            first = f": {problems[0].message}" if problems is bad else ""
-            message = f"{_some(problems, 'row')} {what}{where}{first}"
-            yield _finding(name, "error", message, "--skip-bad leaves them out", lines)
+    empty = [problem for problem in corpus.problems if problem.message == EMPTY_DOCUMENT]
+    bad = [problem for problem in corpus.problems if problem.message != EMPTY_DOCUMENT]
+    if empty:
+        lines = _lines(empty)
+        message = f"{_some(empty, 'row')} without text{_where(lines)}, left out"
+        yield _finding("empty-rows", "warning", message, "nothing, if they are few", lines)
+    if bad:
+        lines = _lines(bad)
+        message = f"{_some(bad, 'row')} cannot be read{_where(lines)}: {bad[0].message}"
+        yield _finding("bad-rows", "error", message, "--skip-bad leaves them out", lines)
     for note in corpus.notes:
         if note.what == RECORDS:
             cure = f"bayesift screen {corpus.name} screens them for a review"
@@ -227,6 +227,14 @@ def _check_reading(corpus: Corpus) -> Iterator[Finding]:
             f"{note.what}: {note.value}{reason}",
             cure,
         )
+
+
+def _lines(problems: Iterable[ReadingProblem]) -> list[str]:
+    return [str(problem.line) for problem in problems if problem.line is not None]
+
+
+def _where(lines: Sequence[str]) -> str:
+    return f" (line {_listed(lines)})" if lines else ""
 
 
 def _check_presence(corpus: Corpus) -> Iterator[Finding]:
@@ -311,7 +319,7 @@ def _check_joined(corpus: Corpus) -> Iterator[Finding]:
 
 def _check_spelling(corpus: Corpus) -> Iterator[Finding]:
     spellings: dict[str, list[str]] = defaultdict(list)
-    for name in _counts(corpus):
+    for name in filter(_is_no_number, _counts(corpus)):
         spellings[" ".join(re.split(r"[\s_-]+", name.casefold())).strip()].append(name)
     groups = [names for names in spellings.values() if len(names) > 1]
     if groups:
@@ -322,14 +330,76 @@ def _check_spelling(corpus: Corpus) -> Iterator[Finding]:
         yield _finding(
             "label-spelling", "warning", message, "write each label in one way", groups[0]
         )
+    typos = _find_typos(_counts(corpus))
+    if typos:
+        shown = "; ".join(
+            f"{name!r}: perhaps {meant!r}"
+            for name, meant in list(typos.items())[:_MAX_EXAMPLES]
+        )
+        message = f"{_some(typos, 'label')} with one document like a common one: {shown}"
+        cure = "correct them, if they are typing errors"
+        yield _finding("label-typos", "warning", message, cure, list(typos))
+
+
+def _is_no_number(name: str) -> bool:
+    return _NUMBER.fullmatch(name) is None
+
+
+def _find_typos(counts: Mapping[str, int]) -> dict[str, str]:
+    """Find labels with one document that are a typing error away from a common label.
+
+    Names with digits are codes, where one character makes another category.
+    """
+    rare = [name for name, count in counts.items() if count == 1 and _is_word(name)]
+    common = [
+        name
+        for name, count in sorted(counts.items(), key=lambda item: -item[1])
+        if count >= _MIN_DOCUMENTS_OF_MEANT and _is_word(name)
+    ]
+    typos = {}
+    for name in rare:
+        for meant in common:
+            if _is_one_error_away(name.casefold(), meant.casefold()):
+                typos[name] = meant
+                break
+    return typos
+
+
+def _is_word(name: str) -> bool:
+    return len(name) >= _MIN_LETTERS_OF_WORD and not any(map(str.isdigit, name))
+
+
+def _is_one_error_away(name: str, other: str) -> bool:
+    """Whether a character is missing, added, another one, or exchanged with the next."""
+    if abs(len(name) - len(other)) > 1:
+        return False
+    start = _count_shared(name, other)
+    name = name[start:]
+    other = other[start:]
+    end = _count_shared(name[::-1], other[::-1])
+    name = name[: len(name) - end]
+    other = other[: len(other) - end]
+    is_exchange = len(name) == 2 and name == other[::-1]
+    return is_exchange or 0 < max(len(name), len(other)) < 2
+
+
+def _count_shared(name: str, other: str) -> int:
+    """Count the first characters that are the same."""
+    pairs = zip(name, other, strict=False)
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
 
 def _check_sizes(corpus: Corpus) -> Iterator[Finding]:
     counts = _counts(corpus)
     labelled = int(np.count_nonzero(corpus.n_labels))
     if not _are_ids(list(counts), labelled):
+        typos = _find_typos(counts)
         for name, severity, what, low, high in _SIZES:
-            small = [label for label, count in counts.items() if low <= count <= high]
+            small = [
+                label
+                for label, count in counts.items()
+                if low <= count <= high and label not in typos
+            ]
             if small:
                 message = f"{_some(small, 'label')} with {what}: {_quoted(small)}"
                 it = "it" if len(small) == 1 else "them"
@@ -548,7 +618,7 @@ def _sample(corpus: Corpus) -> Sequence[Document]:
     return corpus.documents[:: max(1, len(corpus) // _SAMPLE_DOCUMENTS)]
 
 
-def _some(things: Sequence[object], name: str) -> str:
+def _some(things: Sized, name: str) -> str:
     return f"{len(things):,} {name}{'' if len(things) == 1 else 's'}"
 
 

@@ -8,8 +8,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from bayesift.records import Note
+import numpy as np
+
+from bayesift.arrays import BoolArray
+from bayesift.records import Corpus, Note
 from bayesift.references import holds_references, read_references
+from bayesift.tables.archives import is_folder, read_folder
 from bayesift.tables.arrow import ColumnBlock, read_parts
 from bayesift.tables.columns import Columns, TableLayout, read_name, read_text
 from bayesift.tables.loading import ProblemLog, Source
@@ -21,7 +25,8 @@ from bayesift.tables.reader import (
     cell_values,
     read_records,
 )
-from bayesift.tables.rows import Row, RowChecks
+from bayesift.tables.rows import Row
+from bayesift.tables.svmlight import holds_vectors, load_svmlight
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,6 +49,30 @@ class TextBatch(NamedTuple):
     others: Mapping[str, pa.Array]
     columns: Mapping[str, pa.Array]
 
+    @property
+    def are_blank(self) -> BoolArray:
+        """Whether each text is empty or white space."""
+        import pyarrow.compute as pc
+
+        sizes = pc.binary_length(pc.utf8_trim_whitespace(self.texts))
+        blank: BoolArray = sizes.to_numpy(zero_copy_only=False) == 0
+        return blank
+
+
+class VectorRows(NamedTuple):
+    """Documents of a vector file and their ids, which are all its columns."""
+
+    ids: pa.Array
+    texts: Corpus
+    columns: Mapping[str, pa.Array]
+
+    @property
+    def are_blank(self) -> BoolArray:
+        """Whether each document has no term."""
+        assert self.texts.vectors is not None
+        blank: BoolArray = np.diff(self.texts.vectors.indptr) == 0
+        return blank
+
 
 class _Record(NamedTuple):
     id: str
@@ -53,11 +82,12 @@ class _Record(NamedTuple):
 
 @dataclass
 class TextReader:
-    r"""Reader of texts from a table, a file of references, or lines of a file or stream.
+    r"""Reader of texts from a table, references, vectors, a folder, or lines of a file or stream.
 
     CSV, JSON lines and Parquet are read by Arrow in blocks (see `read_parts`). Columns that are not
     named are those of the layout, else they are guessed; ids are line numbers by default. `notes`
-    says what was guessed. `whole` batches have all columns of the source.
+    says what was guessed. `whole` batches have all columns of the source. A row of a table without
+    text is a text too, which is blank.
     """
 
     source: Path | BinaryIO
@@ -70,9 +100,15 @@ class TextReader:
     notes: list[Note] = field(default_factory=list)
     delimiter: str | None = None
 
-    def __iter__(self) -> Iterator[TextBatch]:
+    def __iter__(self) -> Iterator[TextBatch | VectorRows]:
         live = self.batch == 1
+        if isinstance(self.source, Path) and is_folder(self.source):
+            yield from self._read_folder(self.source)
+            return
         source = Source.of(self.source, self.format.encoding, live=live)
+        if source.suffix not in TABLES_ONLY and holds_vectors(source):
+            yield from self._read_vectors(source)
+            return
         may_be_references = source.stream is None and source.suffix not in TABLES_ONLY
         if may_be_references and holds_references(source):
             yield from self._read_references(source)
@@ -81,7 +117,7 @@ class TextReader:
         self.notes = reader.notes
         size = self.batch or BATCH_TEXTS
         if reader.is_text and reader.kind != "json-lines" and not self._is_table(reader):
-            yield from _plain_batches(_plain(reader.lines(), reader.checks), size)
+            yield from _plain_batches(read_plain(reader), size)
             return
         if reader.kind == "delimited":
             self.delimiter = reader.dialect[0].delimiter
@@ -131,6 +167,24 @@ class TextReader:
         texts = ((reference.id, reference.text) for reference in found if reference.text)
         yield from _plain_batches(texts, self.batch or BATCH_TEXTS)
 
+    def _read_folder(self, path: Path) -> Iterator[TextBatch]:
+        texts = (
+            (name.as_posix(), f"{read.title}\n{read.text}" if read.title else read.text)
+            for name, read in read_folder(path, self.log, self.format.encoding)
+        )
+        yield from _plain_batches(texts, self.batch or BATCH_TEXTS)
+
+    def _read_vectors(self, source: Source) -> Iterator[VectorRows]:
+        import pyarrow as pa
+
+        corpus = load_svmlight(source, zero_based=True, skip_bad=self.log.skip)
+        self.log.problems += corpus.problems
+        size = self.batch or BATCH_TEXTS
+        for start in range(0, len(corpus), size):
+            part = corpus.select(np.arange(start, min(start + size, len(corpus))))
+            ids = pa.array(part.ids)
+            yield VectorRows(ids, part, {"id": ids})
+
     def _is_table(self, reader: TableReader) -> bool:
         """Whether text whose suffix does not tell is a table with given or usual columns."""
         if reader.kind not in (None, "delimited"):
@@ -147,13 +201,11 @@ def _with_ids(
     held: Mapping[str, pa.Array], ids: pa.Array, columns: Columns
 ) -> dict[str, pa.Array]:
     """Put the ids before the columns of the source, or instead of its own column of ids."""
-    import pyarrow as pa
-
-    if not held or (columns.id is None and "id" not in held):
-        return {"id": ids, **held}
-    if columns.id is not None and pa.types.is_large_string(held[columns.id].type):
+    if columns.id is not None and held:
         return {**held, columns.id: ids}
-    return dict(held)
+    if "id" in held:
+        return dict(held)
+    return {"id": ids, **held}
 
 
 def _plain_batches(texts: Iterator[tuple[str, str]], size: int) -> Iterator[TextBatch]:
@@ -172,14 +224,13 @@ def _read_record(row: Row, columns: Columns) -> _Record:
     title = read_text(row.values, columns.title)
     if title:
         text = f"{title}\n{text}" if text else title
-    if not text.strip():
-        raise ValueError("empty document")
     name = row.values.get(columns.id) if columns.id else None
     return _Record(str(row.line) if name is None else read_name(name), text, row.values)
 
 
-def _plain(lines: Iterable[str], checks: RowChecks) -> Iterator[tuple[str, str]]:
-    for number, line in enumerate(lines, 1):
+def read_plain(reader: TableReader) -> Iterator[tuple[str, str]]:
+    """Yield the number and the text of each line that is not blank."""
+    for number, line in enumerate(reader.lines(), 1):
         text = line.rstrip("\r\n")
-        if text.strip() and checks.accept(Row(number, {"text": text})):
+        if text.strip() and reader.checks.accept(Row(number, {"text": text})):
             yield str(number), text

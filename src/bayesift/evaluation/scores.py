@@ -88,7 +88,7 @@ class Scores:
         return tuple(row.category for row in self.categories if not row.positives)
 
     def describe_absent(self, limit: int = 5) -> str:
-        """Name the categories that no document has in one sentence; empty if there are none."""
+        """Name the categories that no document has in one sentence; empty if all have some."""
         absent = self.categories_without_documents
         if not absent:
             return ""

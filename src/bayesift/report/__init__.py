@@ -1,9 +1,10 @@
-"""Reports: one self-contained HTML page of an evaluation, a comparison or a filter.
+"""Reports: one self-contained HTML page of an evaluation, a comparison, a filter or a model.
 
 `report_content` and `comparison_content` gather what to show; `evaluation_report` and
-`comparison_report` write it.
+`comparison_report` write it. `model_card` describes a model; the functions `plot_...` draw charts.
 """
 
+from bayesift.report.card import ModelCard, model_card
 from bayesift.report.content import (
     ComparisonContent,
     Confusion,
@@ -30,12 +31,14 @@ __all__ = [
     "Fact",
     "Measure",
     "Mistake",
+    "ModelCard",
     "Span",
     "System",
     "comparison_content",
     "comparison_report",
     "evaluation_report",
     "filter_report",
+    "model_card",
     "plot_confusion",
     "plot_learning_curve",
     "plot_reliability",

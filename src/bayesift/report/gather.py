@@ -191,15 +191,15 @@ def report_content(
         truth, np.asarray(decisions), np.asarray(scores), classifier.categories_, sizes
     )
     return EvaluationContent(
-        title=title or f"{_model_name(classifier)} on {corpus.name or 'a corpus'}",
+        title=title or f"{model_name(classifier)} on {corpus.name or 'a corpus'}",
         facts=_facts(classifier, evaluation),
         measures=measures_of(evaluation.measures, multilabel=classifier.multilabel_),
-        categories=evaluation.measures.categories,
+        categories=tuple(row for row in evaluation.measures.categories if row.positives),
         curves=curves,
         decided=decided,
         reliability=_reliability(truth, scores) if classifier.has_probabilities_ else {},
         confusion=confusion_of(classifier, evaluation),
-        words=_words(classifier, n_words, sizes),
+        words=words_of(classifier, n_words, sizes),
         mistakes=worst_mistakes(classifier, corpus, decisions, scores, n_mistakes),
     )
 
@@ -273,9 +273,10 @@ def _several(scores: Scores) -> tuple[Measure, ...]:
 
 
 def _macro_f1(scores: Scores) -> Measure:
+    present = len(scores.categories) - len(scores.categories_without_documents)
     meaning = (
-        f"Mean F1 of {len(scores.categories):,} categories; small ones count as much as "
-        "large ones."
+        f"Mean F1 of the {present:,} categories that have documents; small ones count as much "
+        "as large ones."
     )
     return Measure("macro F1", scores.macro.f1, meaning, headline=True)
 
@@ -284,9 +285,9 @@ def _macro(scores: Scores) -> tuple[Measure, ...]:
     nothing = f"{scores.zero_division:g}"
     averages = scores.macro
     assigned = (
-        f"Mean precision of the categories; {nothing} for a category that was never assigned."
+        f"Mean precision of these categories; {nothing} for a category that was never assigned."
     )
-    found = f"Mean recall of the categories; {nothing} for a category without documents."
+    found = "Mean recall of these categories."
     return Measure("macro precision", averages.precision, assigned), Measure(
         "macro recall", averages.recall, found
     )
@@ -330,7 +331,8 @@ def _probabilities(scores: Scores) -> tuple[Measure, ...]:
     )
 
 
-def _model_name(classifier: TextClassifier) -> str:
+def model_name(classifier: TextClassifier) -> str:
+    """Return the name of the model, as users write it or by its kind."""
     if isinstance(classifier.model, str):
         return classifier.model
     model = classifier.model_
@@ -341,7 +343,7 @@ def _facts(classifier: TextClassifier, evaluation: Evaluation) -> tuple[Fact, ..
     trained = classifier.corpus_
     rule = type(classifier.estimator_.rule_).__name__
     facts = [
-        Fact("model", _model_name(classifier)),
+        Fact("model", model_name(classifier)),
         Fact(
             "decision rule",
             f"{rule} thresholds" if classifier.multilabel_ else "the most probable category",
@@ -358,9 +360,28 @@ def _facts(classifier: TextClassifier, evaluation: Evaluation) -> tuple[Fact, ..
                 f"{trained['name'] or 'a corpus'}, {trained['documents']:,} documents",
             )
         )
+    facts += quality_facts(classifier)
+    facts += _corpus_facts(evaluation.corpus)
     if evaluation.unknown_labels:
         facts.append(Fact("unknown labels", evaluation.describe_unknown()))
-    return (*facts, *_corpus_facts(evaluation.corpus))
+    if evaluation.measures.categories_without_documents:
+        facts.append(Fact("absent categories", evaluation.measures.describe_absent()))
+    return tuple(facts)
+
+
+def quality_facts(classifier: TextClassifier) -> list[Fact]:
+    """Return what documents held out in `fit` tell: quality, repeated texts, later quality."""
+    quality = classifier.expected_quality_
+    if quality is None:
+        return []
+    held_out = f"95% interval in brackets; {quality.n_documents:,} documents held out"
+    facts = [Fact("expected quality", f"{quality} ({held_out})")]
+    if quality.repeats is not None and quality.repeats.n_repeated:
+        facts.append(Fact("repeated texts", str(quality.repeats)))
+    if quality.later is not None:
+        later = f"{quality.later} (the {quality.later.n_documents:,} latest documents)"
+        facts.append(Fact("quality on later texts", later))
+    return facts
 
 
 def _corpus_facts(corpus: Corpus) -> tuple[Fact, ...]:
@@ -433,7 +454,9 @@ def confusion_of(
     return Confusion(tuple(names[i] for i in shown), tuple(map(tuple, kept)), len(names))
 
 
-def _words(classifier: TextClassifier, n_words: int, sizes: Array) -> tuple[CategoryWords, ...]:
+def words_of(
+    classifier: TextClassifier, n_words: int, sizes: Array
+) -> tuple[CategoryWords, ...]:
     """Return the words of the categories, the largest first; none without weights."""
     try:
         found = classifier.top_terms(n_words)

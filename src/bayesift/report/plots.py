@@ -116,7 +116,7 @@ def plot_confusion(
 
 def _confusion_figure(confusion: Confusion) -> Figure:
     names = [
-        f"{shortened(name, _LONGEST_NAME)} {number}"
+        f"{shortened(name, _LONGEST_NAME)} ({number})"
         for number, name in enumerate(confusion.categories, 1)
     ]
     n = len(names)

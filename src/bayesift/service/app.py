@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 import bayesift
-from bayesift.errors import BayesiftError
+from bayesift.errors import BayesiftError, DataError
 from bayesift.filtering import FilterEngine, MemoryLog
 from bayesift.records import Document
 from bayesift.service.access import routes as access_routes
@@ -190,11 +192,25 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def run(service: Service, *, host: str, port: int) -> None:
+def listen(host: str, port: int) -> socket.socket:
+    """Bind an address, so that one that is taken is known before anything else is done."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if error.errno == errno.EADDRINUSE:
+            reason = "another program uses it; name another one with --port"
+        raise DataError(f"cannot listen on port {port} of {host}: {reason}") from error
+
+
+def run(
+    service: Service, *, host: str, port: int, listener: socket.socket | None = None
+) -> None:
     """Serve until SIGTERM or SIGINT: open requests are finished, a snapshot is saved.
 
     One process holds the filter, because what it learns is one sequence of events; threads answer
-    read requests beside the writer.
+    read requests beside the writer. `listener` is the socket of the address, if it is bound.
     """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     config = uvicorn.Config(
@@ -208,7 +224,7 @@ def run(service: Service, *, host: str, port: int) -> None:
         proxy_headers=service.settings.proxy is not None,
         forwarded_allow_ips=service.settings.proxy,
     )
-    _Server(config, service).run()
+    _Server(config, service).run(None if listener is None else [listener])
 
 
 class _Monitor:

@@ -1,4 +1,4 @@
-"""Folders and archives: one text file per document, read without unpacking to disk."""
+"""Folders and archives: one file per document, read without unpacking to disk."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from typing import TypeAlias
 
 from bayesift.errors import DataError
 from bayesift.records import Corpus, Document, Note
+from bayesift.tables.documents import DocumentText, UnreadableError, read_document
 from bayesift.tables.loading import (
     ProblemLog,
+    bare_suffix,
     categories_of,
     check_encoding,
-    decode,
-    describe_damage,
-    guess_encoding,
     report_read,
 )
 
 MAX_UNPACKED_BYTES = 4 * 1024**3
 SPLITS = {"train": "train", "training": "train", "test": "test", "testing": "test"}
 SPLITS |= dict.fromkeys(("dev", "val", "valid", "validation"), "validation")
+
+ARCHIVES = (".tar", ".tgz", ".zip")
 
 _Member: TypeAlias = tuple[str, int, Callable[[], bytes]]
 
@@ -139,19 +140,49 @@ def _printable(name: str) -> str:
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
+def is_folder(path: Path) -> bool:
+    """Whether a path is a folder of documents, or an archive of one."""
+    return path.is_dir() or bare_suffix(path) in ARCHIVES
+
+
+def read_folder(
+    path: Path, log: ProblemLog, encoding: str | None = None
+) -> Iterator[tuple[PurePosixPath, DocumentText]]:
+    """Yield the name and text of every document of a folder or archive.
+
+    Kinds of files are those of `read_document`. Files that start with a dot are skipped; what
+    cannot be read is reported to the log.
+    """
+    check_encoding(encoding or "utf-8")
+    for name, content in read_members(path):
+        if _is_hidden(name):
+            continue
+        try:
+            document = read_document(name, content, encoding)
+        except UnreadableError as error:
+            log.leave_out(error.message, file=path / name)
+        except DataError as error:
+            log.report(error.message, file=path / name, line=error.line)
+        else:
+            yield PurePosixPath(name), document
+
+
 def load_folder(
     path: str | Path, *, encoding: str | None = None, skip_bad: bool = False
 ) -> Corpus:
-    """Load a folder or archive with a subfolder per category and a text file per document.
+    """Load a folder or archive with a subfolder per category and a file per document.
 
+    Documents are plain text, web pages (.html), mails (.eml), and with the extra `documents` PDF
+    and Word files (.pdf, .docx); one of these that cannot be read is left out and listed in
+    `problems`.
     If all top folders are named train, test or the like, they are splits, and the categories are
     one level below. A document's id is its path; files whose name starts with a dot are skipped.
 
     Parameters
     ----------
     path : the folder or archive
-    encoding : of the texts; guessed by default, for each text that is not UTF-8
-    skip_bad : skip files that cannot be read and list them in `problems`, instead of refusing the
+    encoding : of plain text; guessed by default, for each text that is not UTF-8
+    skip_bad : skip texts that cannot be read and list them in `problems`, instead of refusing the
         folder
 
     Examples
@@ -164,42 +195,39 @@ def load_folder(
     ('grain',)
     """
     path = Path(path)
-    check_encoding(encoding or "utf-8")
     log = ProblemLog(skip=skip_bad)
-    members = [
-        (PurePosixPath(name), content)
-        for name, content in read_members(path)
-        if not _is_hidden(name)
-    ]
+    members = list(read_folder(path, log, encoding))
     depth = _common_depth([name for name, _ in members]) if path.is_file() else 0
     tops = {name.parts[depth] for name, _ in members if len(name.parts) > depth + 1}
     has_splits = bool(tops) and all(top.lower() in SPLITS for top in tops)
     documents = []
-    guessed: Counter[str] = Counter()
-    for name, content in members:
-        used = encoding or guess_encoding([content])
-        guessed[used] += 1
-        try:
-            documents.append(
-                _read_document(PurePosixPath(*name.parts[depth:]), content, has_splits, used)
-            )
-        except DataError as error:
-            log.report(error.message, file=path / name, line=error.line)
-    if not documents:
-        raise DataError(
-            "holds no documents; there should be a folder for each category", file=path
+    for name, read in members:
+        inner = PurePosixPath(*name.parts[depth:])
+        parts = inner.parts[1:] if has_splits else inner.parts
+        if len(parts) < 2:
+            log.report("lies in no category folder", file=path / name)
+            continue
+        split = SPLITS[inner.parts[0].lower()] if has_splits else None
+        documents.append(
+            Document(inner.as_posix(), read.text, read.title, (parts[0],), split=split)
         )
+    if not documents:
+        skipped = f"; files left out: {len(log.problems):,}" if log.problems else ""
+        raise DataError(
+            f"holds no documents; there should be a folder for each category{skipped}",
+            file=path,
+        )
+    guessed = Counter(read.encoding for _, read in members)
     notes = tuple(
         Note("encoding", used, f"{count:,} files that are not UTF-8", "--encoding")
         for used, count in guessed.items()
-        if encoding is None and used != "utf-8"
+        if encoding is None and used not in ("utf-8", None)
     )
-    problems = tuple(log.problems)
     return Corpus(
         tuple(documents),
         categories_of(documents),
         name=path.name,
-        problems=problems,
+        problems=tuple(log.problems),
         notes=notes,
     )
 
@@ -217,17 +245,3 @@ def _common_depth(names: list[PurePosixPath]) -> int:
             break
         depth += 1
     return depth
-
-
-def _read_document(
-    name: PurePosixPath, content: bytes, has_splits: bool, encoding: str
-) -> Document:
-    parts = name.parts[1:] if has_splits else name.parts
-    if len(parts) < 2:
-        raise DataError("lies in no category folder")
-    text = decode(content, encoding, file=name.as_posix())
-    damage = describe_damage(text, encoding) or ("empty document" if not text.strip() else None)
-    if damage is not None:
-        raise DataError(damage)
-    split = SPLITS[name.parts[0].lower()] if has_splits else None
-    return Document(name.as_posix(), text, categories=(parts[0],), split=split)

@@ -41,6 +41,38 @@ _LEGACY = [
     "cp949",
     "mac_roman",
 ]
+# The letters beyond ASCII of some languages; encodings by how common they are in files.
+_WESTERN = (
+    "àâäçèéêëîïñóôöü",  # loan words and names in English
+    "äöüßé",
+    "àâæçèéêëîïôœùûüÿ",
+    "áéíñóúü",
+    "àáâãçéêíóôõú",
+    "àèéìíîòóùú",
+    "äåéö",
+    "åæéø",
+    "áæéíðóöúýþ",
+)
+_ALPHABETS = {
+    "cp1252": _WESTERN,
+    "latin-1": _WESTERN,  # every byte is a character of it
+    "cp1250": (
+        "óąćęłńśźż",
+        "áéíóúýčďěňřšťůž",
+        "áéíóöúüőű",
+        "áäéíóôúýčďĺľňŕšťž",
+        "ćčđšž",
+        "âîăşţ",
+    ),
+    "cp1257": ("ąčėęįšūųž", "āčēģīķļņšūž", "äõöüšž"),
+    "cp1254": ("âçîöüğış",),
+    "mac_roman": _WESTERN,
+}
+# What stands for a letter: letters, and signs within a word, which a wrong encoding makes of them.
+_INNER = re.compile(
+    r"[^\W\d_a-z¹²³¼½¾ªº]|"
+    r"(?<=[^\W\d_])(?:[¹²³]|[^\w\s!-/:-@\[-`{-~\u00ab\u00b7\u00bb\u2013-\u201d\u2026])(?=[^\W\d_])"
+)
 _MARKS = (
     (codecs.BOM_UTF8, UTF_8),
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it starts with
@@ -129,15 +161,30 @@ def _by_words(sample: bytes) -> str:
     ]
     matches = list(from_bytes(telling, cp_isolation=_LEGACY))
     if not matches:
-        return "latin-1"  # every byte is a character of it
+        return _by_letters(telling)
     best = matches[0]
     for match in matches:
-        # Western European text is often as good in a neighbouring encoding; cp1252 is the most
-        # common.
+        # A few words of Latin script are often as good in another script.
         level = match.chaos <= best.chaos and match.coherence >= best.coherence - 0.06
-        if level and "cp1252" in match.could_be_from_charset:
-            return "cp1252"
+        if level and not _ALPHABETS.keys().isdisjoint(match.could_be_from_charset):
+            return _by_letters(telling)
     return best.encoding
+
+
+def _by_letters(sample: bytes) -> str:
+    """Choose among the encodings of the Latin script: the first whose letters fit a language best.
+
+    They differ in few letters, which too few words tell for a statistical guess.
+    """
+    shares = {}
+    for encoding, alphabets in _ALPHABETS.items():
+        try:
+            letters = _INNER.findall(sample.decode(encoding).lower())
+        except UnicodeDecodeError:
+            continue
+        known = max(sum(letter in alphabet for letter in letters) for alphabet in alphabets)
+        shares[encoding] = known / len(letters) if letters else 1.0
+    return max(shares, key=shares.__getitem__)
 
 
 def decode(content: bytes, encoding: str, *, file: str | Path) -> str:
@@ -182,11 +229,15 @@ _BLOCK_BYTES = 1 << 20
 _MAX_MEMBER_BYTES = 4 * 1024**3
 
 
+EMPTY_DOCUMENT = "empty document"
+
+
 @dataclass
 class ProblemLog:
     """Collects the problems of one source.
 
-    Unless it is to skip bad records, the first one is raised.
+    Unless it is to skip bad records, the first one is raised. Documents without text are always
+    skipped.
     """
 
     skip: bool = False
@@ -194,8 +245,12 @@ class ProblemLog:
 
     def report(self, message: str, *, file: str | Path, line: int | None = None) -> None:
         """Raise a DataError, or add the problem to the list for the caller to skip the record."""
-        if not self.skip:
+        if not self.skip and message != EMPTY_DOCUMENT:
             raise DataError(f"{message}; --skip-bad leaves it out", file=file, line=line)
+        self.leave_out(message, file=file, line=line)
+
+    def leave_out(self, message: str, *, file: str | Path, line: int | None = None) -> None:
+        """Add a problem that is never a reason to refuse the source."""
         self.problems.append(ReadingProblem(str(file), line, message))
 
 
@@ -271,6 +326,8 @@ def is_new_id(lines: dict[str, int], name: str, line: int, log: ProblemLog, file
 def refuse_empty(n_documents: int, log: ProblemLog, path: Path) -> None:
     """Refuse a source without documents."""
     if not n_documents:
+        if log.problems and all(p.message == EMPTY_DOCUMENT for p in log.problems):
+            raise DataError("holds no text: every document is empty", file=path)
         skipped = f"; records skipped: {len(log.problems):,}" if log.problems else ""
         raise DataError(f"holds no documents{skipped}", file=path)
 

@@ -30,6 +30,7 @@ from bayesift.tables.columns import (
 )
 from bayesift.tables.dates import read_dates
 from bayesift.tables.loading import (
+    EMPTY_DOCUMENT,
     OLE,
     PARQUET,
     ZIPPED,
@@ -46,7 +47,6 @@ from bayesift.tables.rows import (
     DELIMITERS,
     FASTTEXT,
     MAX_CHARACTERS,
-    SPREADSHEETS,
     Dialect,
     RecordReader,
     Row,
@@ -60,8 +60,8 @@ from bayesift.tables.rows import (
     read_json_lines,
     read_parquet,
     read_separator_line,
-    read_sheet,
 )
+from bayesift.tables.sheets import SPREADSHEETS, read_sheet
 from bayesift.threads import computed_once
 
 if TYPE_CHECKING:
@@ -172,6 +172,7 @@ class TableReader:
             source = Source.of(source, self.format.encoding, live=live)
         self._source = source
         self._repeated: set[str] = set()
+        self._wanted: Columns | None = None  # tells the sheet of a spreadsheet
         encoding = self.format.encoding or source.encoding
         self._head = source.head.decode(check_encoding(encoding), "replace")
         if self.format.encoding is None and encoding != "utf-8":
@@ -347,7 +348,9 @@ class TableReader:
 
     def _read_spreadsheet(self) -> Iterator[Row]:
         with self.open() as stream:
-            records, notes = read_sheet(stream, self.format.sheet, file=self.path)
+            records, notes = read_sheet(
+                stream, self.format.sheet, file=self.path, wanted=self._wanted
+            )
         header, above, more = guess_header(
             [record for _, record in records[:_SAMPLE_LINES]], self.format.header
         )
@@ -380,7 +383,7 @@ class TableReader:
     ) -> Iterator[Row]:
         """Read rows of records, the first of which names the columns if there is a header."""
         start, first = next(records, (0, []))
-        if not first:
+        if not any(map(str.strip, first)):
             raise DataError("is empty: there is not even a header line", file=self.path)
         if header:
             self.header_line = start
@@ -410,6 +413,7 @@ class TableReader:
 
     def resolve(self, wanted: Columns, *, labels: bool = True) -> tuple[Columns, Iterator[Row]]:
         """Find the columns, by name or by the first rows, and return them with all rows."""
+        self._wanted = wanted
         return self.resolve_rows(iter(self), wanted, labels=labels)
 
     def resolve_rows(
@@ -457,7 +461,9 @@ class TableReader:
         assert self._layout is not None
         known = self._layout.columns.text or ""
         taken = filled.text or ""
-        if wanted.text is None and taken.strip().lower() != known.strip().lower():
+        # Lines of JSON are what pipes carry: there "text" is the usual name.
+        is_usual = taken.strip().lower() == known.strip().lower() or self.kind == "json-lines"
+        if wanted.text is None and not is_usual:
             told = f"{taken!r} (the model was fitted to {known!r})"
             self.notes.append(Note("text", told, option="--text"))
 
@@ -718,7 +724,7 @@ def _read_row(
         split=(read_name(values.get(columns.split) or "") or None) if columns.split else None,
     )
     if not document.full_text.strip():
-        raise ValueError("empty document")
+        raise ValueError(EMPTY_DOCUMENT)
     return document, values
 
 

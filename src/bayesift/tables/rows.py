@@ -1,4 +1,4 @@
-"""Read the rows of delimited text, JSON, fastText lines, Parquet and spreadsheets.
+"""Read the rows of delimited text, JSON, fastText lines and Parquet.
 
 The delimiter, the quotes and the header line of delimited text are guessed from a sample.
 A quote that is not closed, or that stands inside of a quoted field, would swallow the lines after
@@ -9,17 +9,15 @@ otherwise it alone is reported.
 from __future__ import annotations
 
 import csv
-import datetime
 import json
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from bayesift.errors import DataError, RequestError
+from bayesift.errors import DataError
 from bayesift.records import Note
 from bayesift.tables.columns import KNOWN_NAMES, LONGEST_LABEL
 from bayesift.tables.loading import ProblemLog, describe_damage
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 
 _MAX_HEADER_RECORD = 20  # records; lines of a title or a search may stand above the header
+_LONGEST_NAME = 30  # characters of the name of a column
 _MIN_CONSISTENT_SHARE = 0.8
 _ROWS_PER_RECURRENCE = 20  # a cell in every twentieth row is not the name of its column
 
@@ -218,14 +217,29 @@ def _count_above(records: Sequence[Sequence[str]]) -> int:
     for number, record in enumerate(records[:_MAX_HEADER_RECORD]):
         n_filled = len(list(filter(str.strip, record)))
         if len(record) == width and n_filled > 0.8 * width:
-            is_header = width > 3 or _has_usual_name(record)
-            first = records[0]
-            n_blank = len(first) - len(list(filter(str.strip, first)))
-            is_title = n_blank > len(first) // 2 or (len(first) == 1 and width > 1)
-            if number and is_header and is_title:
+            is_header = (
+                width > 3 or _has_usual_name(record) or _names_columns(record, records[number:])
+            )
+            if number and is_header and _is_title(records[0], width):
                 return number
             return 0
     return 0
+
+
+def _is_title(record: Sequence[str], width: int) -> bool:
+    """Whether a record is not the header of a table: most of its cells are blank."""
+    n_filled = len(list(filter(str.strip, record)))
+    is_lone = n_filled == 1 and width > 1 and not _has_usual_name(record)
+    return is_lone or len(record) - n_filled > len(record) // 2
+
+
+def _names_columns(record: Sequence[str], records: Sequence[Sequence[str]]) -> bool:
+    """Whether a record looks like names: short cells, none of which is in its column twice."""
+    for position, cell in enumerate(record):
+        cells = [row[position] for row in records if len(row) > position]
+        if len(cell) > _LONGEST_NAME or cell[:1].isdecimal() or cells.count(cell) > 1:
+            return False
+    return len(record) > 1 and len(records) > 2
 
 
 def _usual_width(records: Sequence[Sequence[str]]) -> int:
@@ -370,79 +384,6 @@ def _unquoted(cell: str) -> str:
     return cell
 
 
-SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-
-
-def read_sheet(
-    source: Path | BinaryIO, sheet: str | None = None, *, file: Path
-) -> tuple[list[tuple[int, list[str]]], list[Note]]:
-    """Read the rows of a sheet that are not blank, each with its number, and note the sheet taken.
-
-    Parameters
-    ----------
-    source : the file
-    sheet : its name, or its number from 1; by default the first that holds anything
-    file : the name of the file in errors
-    """
-    from python_calamine import CalamineError, CalamineWorkbook
-
-    try:
-        content = source.read_bytes() if isinstance(source, Path) else source.read()
-        book = CalamineWorkbook.from_filelike(BytesIO(content))
-        names = book.sheet_names
-        if sheet is None:
-            chosen = next(_filled(book, names), names[0] if names else "")
-        else:
-            chosen = _named(sheet, names, file)
-        cells = book.get_sheet_by_name(chosen).to_python(skip_empty_area=False)
-    except CalamineError as error:
-        raise DataError(f"cannot be read as a spreadsheet ({error})", file=file) from error
-    except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror or error})", file=file) from error
-    rows = [(number, [_as_text(cell) for cell in row]) for number, row in enumerate(cells, 1)]
-    others = [name for name in names if name != chosen]
-    if others:
-        notes = [
-            Note(
-                "sheet",
-                repr(chosen),
-                f"the others: {', '.join(map(repr, others[:4]))}",
-                "--sheet",
-            )
-        ]
-    else:
-        notes = []
-    return [(number, row) for number, row in rows if any(row)], notes if sheet is None else []
-
-
-def _filled(book: Any, names: list[str]) -> Iterator[str]:
-    return (name for name in names if book.get_sheet_by_name(name).height > 0)
-
-
-def _named(sheet: str, names: list[str], file: Path) -> str:
-    if sheet in names:
-        return sheet
-    if sheet.isdecimal() and 1 <= int(sheet) <= len(names):
-        return names[int(sheet) - 1]
-    raise RequestError(
-        f"no sheet {sheet!r}; there are: {', '.join(map(repr, names))}", file=file
-    )
-
-
-def _as_text(cell: Any) -> str:
-    if isinstance(cell, str):
-        return cell
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    if isinstance(cell, datetime.datetime) and cell.time() == datetime.time():
-        return cell.date().isoformat()
-    if isinstance(cell, datetime.date | datetime.time):
-        return cell.isoformat()
-    return str(cell)
-
-
 MAX_CHARACTERS = 5_000_000
 FASTTEXT = "__label__"
 
@@ -550,6 +491,8 @@ def find_objects(document: Any) -> list[Any] | None:
     --------
     >>> find_objects({"n": 1, "data": [{"text": "corn"}]})
     [{'text': 'corn'}]
+    >>> find_objects({"page": 1, "response": {"data": [{"text": "corn"}]}})
+    [{'text': 'corn'}]
     >>> find_objects({"text": ["corn", "oil"], "label": {"0": "grain", "1": "crude"}})
     [{'text': 'corn', 'label': 'grain'}, {'text': 'oil', 'label': 'crude'}]
     """
@@ -559,6 +502,9 @@ def find_objects(document: Any) -> list[Any] | None:
         return None
     if not isinstance(document, dict):
         return None
+    inner = [value for value in document.values() if isinstance(value, dict)]
+    if len(inner) == 1 and KNOWN_NAMES.isdisjoint(document) and find_objects(inner[0]):
+        return find_objects(inner[0])
     arrays = [
         value
         for value in document.values()

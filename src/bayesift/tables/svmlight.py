@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,11 @@ from scipy import sparse
 from bayesift.arrays import SparseRows
 from bayesift.errors import DataError
 from bayesift.records import Corpus, Document
-from bayesift.tables.loading import ProblemLog, categories_of, open_bytes
+from bayesift.tables.loading import ProblemLog, Source, categories_of, open_bytes
 
 SUFFIXES = (".svm", ".svmlight", ".libsvm")
 BLOCK_LINES = 20_000
+_SAMPLE_LINES = 20
 MAX_TERM = 2**31 - 2
 
 _NUMBER = rb"[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?"
@@ -30,6 +32,7 @@ _LINE = rb"[ \t]*+(?:\d{1,10}:" + _NUMBER + rb"(?:[ \t]++|(?=[\r\n]|\Z)))*+\r?"
 _PAIRS = re.compile(_LINE)
 _BLOCK = re.compile(rb"(?:" + _LINE + rb"\n)*+")
 _LABELS = re.compile(rb"[-+.\w]+(?:,[-+.\w]+)*")
+_NUMBERS = re.compile(_NUMBER + rb"(?:," + _NUMBER + rb")*")
 _QUERY = re.compile(rb"\s*qid:\d+")
 
 
@@ -71,10 +74,10 @@ def describe_pairs(line: bytes) -> str:
     return f"terms must ascend and be at most {MAX_TERM:,}"
 
 
-def read_blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
+def read_blocks(source: Path | Source) -> Iterator[tuple[int, list[bytes]]]:
     r"""Yield (number of the first line, lines) of a file in blocks."""
     number = 1
-    with open_bytes(path) as stream:
+    with open_bytes(source) if isinstance(source, Path) else source.open() as stream:
         while block := list(islice(stream, BLOCK_LINES)):
             yield number, block
             number += len(block)
@@ -96,19 +99,57 @@ def stack_blocks(
     )
 
 
-def load_svmlight(path: str | Path, *, skip_bad: bool = False) -> Corpus:
+def holds_vectors(source: Source) -> bool:
+    """Whether a file holds vectors, by its suffix or else by its first lines.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> [holds_vectors(Source.of(BytesIO(line))) for line in (b"+1 3:0.5 7:1", b"open 9:30")]
+    [True, False]
+    """
+    if source.suffix in SUFFIXES:
+        return True
+    lines = source.head.splitlines()[:_SAMPLE_LINES]
+    if not source.is_whole and len(lines) > 1 and source.stream is None:
+        del lines[-1]  # it may go on after the head
+    parsed = [_split_line(line) for line in lines]
+    parsed = [(labels, pairs) for labels, pairs in parsed if labels or pairs]
+    numbers = b",".join(labels for labels, _ in parsed if labels)
+    # Times of the day look like pairs, but hardly ever stand alone on each line.
+    is_plain = not numbers and all(pairs.count(b":") < 2 for _, pairs in parsed)
+    are_numbers = not numbers or _NUMBERS.fullmatch(numbers) is not None
+    if not parsed or is_plain or not are_numbers:
+        return False
+    vectors = parse_pairs([pairs for _, pairs in parsed])
+    return vectors is not None and len(vectors.terms) > 0
+
+
+def load_svmlight(
+    path: str | Path | Source,
+    *,
+    zero_based: bool | Literal["auto"] = "auto",
+    skip_bad: bool = False,
+) -> Corpus:
     r"""Load term vectors, with one label or several ("1,3") per line.
 
-    The id of a document is its line number.
+    The id of a document is its line number. Comments (#) and query ids (qid:) are ignored.
 
-    Terms are numbered from 1, unless a term 0 occurs. Comments (#) and query ids (qid:) are
-    ignored.
+    Parameters
+    ----------
+    path : the file
+    zero_based : whether the terms of the file are numbered from 0, so that each is the number of
+        its column; "auto" takes 1 for the first unless a term 0 occurs. Files that belong together
+        should be read alike
+    skip_bad : skip lines that cannot be read and list them in `problems`, instead of refusing the
+        file
     """
-    path = Path(path)
+    source = Path(path) if isinstance(path, str) else path
+    path = source if isinstance(source, Path) else source.path
     log = ProblemLog(skip=skip_bad)
     documents: list[Document] = []
     blocks: list[PairBlock] = []
-    for first, lines in read_blocks(path):
+    for first, lines in read_blocks(source):
         parsed = [(first + i, *_split_line(line)) for i, line in enumerate(lines)]
         parsed = [
             (number, labels, pairs) for number, labels, pairs in parsed if labels or pairs
@@ -125,10 +166,10 @@ def load_svmlight(path: str | Path, *, skip_bad: bool = False) -> Corpus:
     if not documents:
         raise DataError("holds no documents", file=path)
     categories = categories_of(documents)
-    first_term = min(
-        (int(block.terms.min()) for block in blocks if len(block.terms)), default=1
-    )
-    vectors = stack_blocks(blocks, first_term=min(first_term, 1))
+    if zero_based == "auto":
+        smallest = [int(block.terms.min()) for block in blocks if len(block.terms)]
+        zero_based = min(smallest, default=1) == 0
+    vectors = stack_blocks(blocks, first_term=0 if zero_based else 1)
     return Corpus(
         tuple(documents), categories, path.name, vectors=vectors, problems=tuple(log.problems)
     )

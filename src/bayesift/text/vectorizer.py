@@ -37,7 +37,9 @@ from bayesift.threads import in_order
 
 
 @storable("term-vectorizer")
-class TermVectorizer(TransformerMixin, BaseEstimator):
+# The rows are sparse, which DataFrames cannot hold: there is no `set_output`, and scikit-learn's
+# setting `transform_output` does not matter, as with its own vectorizers.
+class TermVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Turns texts into sparse vectors of term weights.
 
     Words are those of scikit-learn's default pattern.

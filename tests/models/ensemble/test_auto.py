@@ -234,3 +234,10 @@ def test_blocks_hold_each_column_once():
         AutoClassifier().fit(sparse.eye_array(4).tocsr(), [0, 1, 0, 1], blocks=blocks)
     with pytest.raises(ValueError, match="kind of a block"):
         FeatureBlock("words", "letters", np.arange(2))
+
+
+def test_a_model_without_members_is_described():
+    """No word of these documents says anything of the others."""
+    model = AutoClassifier().fit(np.eye(6), ["grain", "crude"] * 3)
+    assert model.members_ == ()
+    assert model.describe() == "the shares of the categories alone"

@@ -364,6 +364,8 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         'logistic regression'
         """
         check_is_fitted(self)
+        if not self.members_:
+            return "the shares of the categories alone"
         text = self.members_[0].kind
         if len(self.members_) > 1:
             text = f"a stack of {self._shares_of_kinds()}"
