@@ -201,13 +201,11 @@ def _with_ids(
     held: Mapping[str, pa.Array], ids: pa.Array, columns: Columns
 ) -> dict[str, pa.Array]:
     """Put the ids before the columns of the source, or instead of its own column of ids."""
-    import pyarrow as pa
-
-    if not held or (columns.id is None and "id" not in held):
-        return {"id": ids, **held}
-    if columns.id is not None and pa.types.is_large_string(held[columns.id].type):
+    if columns.id is not None and held:
         return {**held, columns.id: ids}
-    return dict(held)
+    if "id" in held:
+        return dict(held)
+    return {"id": ids, **held}
 
 
 def _plain_batches(texts: Iterator[tuple[str, str]], size: int) -> Iterator[TextBatch]:

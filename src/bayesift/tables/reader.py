@@ -463,7 +463,9 @@ class TableReader:
         assert self._layout is not None
         known = self._layout.columns.text or ""
         taken = filled.text or ""
-        if wanted.text is None and taken.strip().lower() != known.strip().lower():
+        # Lines of JSON are what pipes carry: there "text" is the usual name.
+        is_usual = taken.strip().lower() == known.strip().lower() or self.kind == "json-lines"
+        if wanted.text is None and not is_usual:
             told = f"{taken!r} (the model was fitted to {known!r})"
             self.notes.append(Note("text", told, option="--text"))
 
