@@ -177,12 +177,14 @@ def test_beta_calibration_is_the_mode_that_scipy_finds():
     )
 
 
+@pytest.mark.filterwarnings("ignore:2 texts without any text")
 @pytest.mark.parametrize(
     ("texts", "labels"),
     [
         (["corn", "oil"], ["a", "b"]),
         (["corn"] * 10, ["a", "b"] * 5),
         (["", "", "corn", "oil"], ["a", "b", "a", "b"]),
+        (["!", "?", "corn", "oil"], ["a", "b", "a", "b"]),  # texts without words
         (["corn x1", "oil x2", "gas x3"], ["a", "b", "c"]),
         (["corn"] * 50 + ["oil"], ["a"] * 50 + ["b"]),
         (["corn x", "oil y", "gas z"] * 4, [["a"], ["b", "c"], []] * 4),
