@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax
 
-from bayesift import TextClassifier
+from bayesift import DataWarning, TextClassifier
 from bayesift.features import FeatureBlock
 from bayesift.models.ensemble import AutoClassifier
 from bayesift.models.ensemble.calibration import BetaCalibration
@@ -182,7 +182,7 @@ def test_beta_calibration_is_the_mode_that_scipy_finds():
     [
         (["corn", "oil"], ["a", "b"]),
         (["corn"] * 10, ["a", "b"] * 5),
-        (["", "", "corn", "oil"], ["a", "b", "a", "b"]),
+        (["!", "?", "corn", "oil"], ["a", "b", "a", "b"]),  # texts without words
         (["corn x1", "oil x2", "gas x3"], ["a", "b", "c"]),
         (["corn"] * 50 + ["oil"], ["a"] * 50 + ["b"]),
         (["corn x", "oil y", "gas z"] * 4, [["a"], ["b", "c"], []] * 4),
@@ -195,6 +195,12 @@ def test_small_and_strange_data(texts, labels):
     assert np.all(np.isfinite(probabilities))
     quality = classifier.expected_quality_
     assert quality is None or 0 <= quality.low <= quality.value <= quality.high <= 1
+
+
+def test_blank_texts_are_left_out():
+    with pytest.warns(DataWarning, match="2 texts without any text"):
+        classifier = TextClassifier().fit(["", "", "corn", "oil"], ["a", "b", "a", "b"])
+    assert np.all(np.isfinite(classifier.predict_proba(["", "corn"])))
 
 
 @pytest.mark.parametrize(("label", "shown"), [("a", "'a'"), (1, "1"), (True, "True")])
