@@ -102,7 +102,7 @@ def test_expected_quality_is_shown():
     classifier = TextClassifier().fit(texts, ["grain", "grain", "crude", "crude"] * 3)
     shown = classifier._repr_html_()
     assert str(classifier.expected_quality_) in shown
-    assert "12 of 12 texts repeat one another; repeats were held out together" in shown
+    assert "12 of 12 texts repeat others or nearly; repeats were held out together" in shown
     assert repr(classifier) == f"TextClassifier()  # expected {classifier.expected_quality_}"
     assert repr(clone(classifier)) == "TextClassifier()"
     # In a pipeline, scikit-learn writes the parameters alone.

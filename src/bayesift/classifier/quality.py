@@ -66,7 +66,7 @@ class Repeats:
     Examples
     --------
     >>> str(Repeats(100, 6, 2))
-    '6 of 100 texts repeat one another, 2 of them with different labels'
+    '6 of 100 texts repeat others or nearly, 2 of them with different labels'
     """
 
     n_texts: int
@@ -87,7 +87,7 @@ class Repeats:
         return cls(len(groups), n_repeated, int(sizes[first != last].sum()))
 
     def __str__(self) -> str:
-        told = f"{self.n_repeated:,} of {self.n_texts:,} texts repeat one another"
+        told = f"{self.n_repeated:,} of {self.n_texts:,} texts repeat others or nearly"
         if self.n_conflicting:
             told += f", {self.n_conflicting:,} of them with different labels"
         return told

@@ -599,7 +599,7 @@ def _check_repeats(corpus: Corpus) -> Iterator[Finding]:
         message = (
             f"{_some(extra, 'document')} with the text of an earlier one ({_listed(extra)})"
         )
-        cure = "keep one of each: tests on repeated texts are too good"
+        cure = "fit holds them out together; keep one of each in a file to test on"
         yield _finding(
             "duplicates",
             "warning" if len(extra) > 0.05 * len(corpus) else "note",
