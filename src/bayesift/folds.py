@@ -151,16 +151,16 @@ def latest_documents(times: FloatArray, groups: Array | None = None) -> IntArray
     return latest if len(latest) >= _FEWEST_LATEST else latest[:0]
 
 
-def join_groups(one: IntArray | None, other: IntArray | None) -> IntArray | None:
-    """Join the groups of two groupings that share a document.
+def join_groups(one: IntArray | None, other: IntArray) -> IntArray:
+    """Join the groups of two groupings that share a document; the first may be None.
 
     Examples
     --------
     >>> join_groups(np.array([0, 0, 1, 2]), np.array([0, 1, 1, 2])).tolist()
     [0, 0, 0, 1]
     """
-    if one is None or other is None:
-        return other if one is None else one
+    if one is None:
+        return other
     _, first = np.unique(one, return_inverse=True)
     _, second = np.unique(other, return_inverse=True)
     n_first = int(first.max()) + 1

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from bayesift import TextClassifier
@@ -80,6 +81,17 @@ def test_rows_with_the_same_text_and_other_columns_are_no_copies():
         TextClassifier(columns=["price"]).fit(rows + rows[:3], labels + labels[:3]).repeats_
     )
     assert repeats == Repeats(23, 6, 0)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_equal_vectors_are_held_out_together(form):
+    # Labels at random: only a copy of a vector tells its label.
+    random = np.random.default_rng(0)
+    vectors = random.random((60, 30)) * (random.random((60, 30)) < 0.3)
+    labels = random.permutation(["a", "b"] * 30)
+    classifier = TextClassifier().fit(form(np.tile(vectors, (3, 1))), np.tile(labels, 3))
+    assert classifier.repeats_ == Repeats(180, 180, 0)
+    assert classifier.expected_quality_.low < 0.5
 
 
 def test_terms_selected_by_all_labels_leave_no_expected_quality():

@@ -24,7 +24,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from scipy.special import xlog1py, xlogy
 from scipy.stats import norm, t
 from sklearn.base import clone
@@ -35,6 +34,7 @@ from bayesift.evaluation import ReliabilityCurve, reliability_curve, top_label_c
 from bayesift.evaluation.calibration import wilson_interval
 from bayesift.folds import units_of
 from bayesift.state import storable
+from bayesift.text.near_copies import group_equal_rows
 from bayesift.validation import number_labels
 
 if TYPE_CHECKING:
@@ -95,15 +95,7 @@ class Repeats:
 
 def _answer_numbers(y: Any) -> IntArray:
     """Return a number for each document, the same for documents with the same labels."""
-    if y.ndim == 1:
-        return number_labels(y)[1]
-    rows = sparse.csr_array(y).sorted_indices()
-    numbers: dict[bytes, int] = {}
-    found = np.empty(rows.shape[0], dtype=np.int64)
-    for row in range(rows.shape[0]):
-        held = rows.indices[rows.indptr[row] : rows.indptr[row + 1]].tobytes()
-        found[row] = numbers.setdefault(held, len(numbers))
-    return found
+    return number_labels(y)[1] if y.ndim == 1 else group_equal_rows(y)
 
 
 @storable("later-quality")

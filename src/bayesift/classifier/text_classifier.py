@@ -56,7 +56,7 @@ from bayesift.models import LEARNERS, make_learner
 from bayesift.records import Corpus, Document
 from bayesift.records.document import RECORDS
 from bayesift.text import TermVectorizer, TextEmbedder, WordVectors
-from bayesift.text.near_copies import group_copies
+from bayesift.text.near_copies import group_copies, group_equal_rows
 from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
 from bayesift.thresholds.classifier import with_groups
 from bayesift.validation import check_groups, check_times
@@ -133,7 +133,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     expected_quality_ : the quality to expect on new documents, an `ExpectedQuality`; None if no
         documents were held out, which only "auto" does, or terms were selected by the labels of all
     repeats_ : how many texts repeat others, `Repeats`; None if neither the model nor the rule holds
-        documents out, or texts were term vectors
+        documents out
     abstention_ : how unsure the model was of documents held out, an `Abstention`; None if no
         documents were
 
@@ -249,8 +249,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         words = features.fit_words(texts)
         design = features.fit_blocks(words, texts, labels.y)
         repeats = None
-        if not texts.are_vectors and self._holds_out(model):
-            copies = _copies_in(words, design)
+        if self._holds_out(model):
+            copies = _copies_in(words, design, are_vectors=texts.are_vectors)
             repeats = Repeats.of(copies, labels)
             if repeats.n_repeated:
                 groups = join_groups(groups, copies)
@@ -843,8 +843,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _copies_in(words: Design, design: Design) -> IntArray:
-    """Return the group of each row; copies have nearly the same words, and equal columns."""
+def _copies_in(words: Design, design: Design, *, are_vectors: bool) -> IntArray:
+    """Return the group of each row; copies have nearly the same words, and equal columns.
+
+    Vectors that were given are copies only where they are equal: they need not be of words.
+    """
+    if are_vectors:
+        return group_equal_rows(words.rows)
     copies = group_copies(words.only({"words"}).rows)
     if "columns" not in design.kinds:
         return copies

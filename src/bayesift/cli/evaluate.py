@@ -304,7 +304,7 @@ def _train_and_test(
     from bayesift.errors import RequestError
     from bayesift.folds import join_groups
     from bayesift.text import TermVectorizer
-    from bayesift.text.near_copies import group_copies
+    from bayesift.text.near_copies import group_copies, group_equal_rows
     from bayesift.thresholds import category_folds
     from bayesift.validation import check_groups
 
@@ -314,11 +314,12 @@ def _train_and_test(
         # A class without a training document cannot be learned: the folds keep one of each class in
         # training.
         corpus = labelled_part(corpus)
-    groups = check_groups(corpus.groups, len(corpus))
     if corpus.vectors is None:
         copies = group_copies(TermVectorizer().fit_transform(corpus.text_column))
-        groups = join_groups(groups, copies)
-    n_apart = len(corpus) if groups is None else len(np.unique(groups))
+    else:
+        copies = group_equal_rows(corpus.vectors)
+    groups = join_groups(check_groups(corpus.groups, len(corpus)), copies)
+    n_apart = len(np.unique(groups))
     if n_apart < test_folds:
         raise RequestError(
             f"{n_apart} texts that do not repeat others are too few for {test_folds} folds; "

@@ -39,7 +39,7 @@ from bayesift.evaluation import (
 from bayesift.folds import NEVER_HELD_OUT, deal_folds, join_groups
 from bayesift.report.content import Confusion
 from bayesift.report.gather import confusion_of
-from bayesift.text.near_copies import group_copies
+from bayesift.text.near_copies import group_copies, group_equal_rows
 from bayesift.validation import check_groups
 
 _ROW = 18.0  # height of a bar
@@ -286,10 +286,10 @@ def _measured(
     return evaluate(model, texts.take(test), labels.y[test]).measures
 
 
-def _copies(classifier: TextClassifier, texts: Texts) -> IntArray | None:
-    """Return the groups of texts that repeat one another; None for term vectors."""
+def _copies(classifier: TextClassifier, texts: Texts) -> IntArray:
+    """Return the groups of texts that repeat one another, or of equal vectors."""
     if texts.are_vectors:
-        return None
+        return group_equal_rows(texts.values)
     vectorizer = vectorizer_for(classifier.model, classifier.vectorizer)
     return group_copies(vectorizer.fit_transform(texts.values))
 

@@ -70,6 +70,24 @@ def group_copies(rows: SparseRows) -> IntArray:
     return numbers
 
 
+def group_equal_rows(rows: SparseRows) -> IntArray:
+    """Return the group of each row; rows with the same numbers have the same.
+
+    Examples
+    --------
+    >>> group_equal_rows(sparse.csr_array([[1.0, 0.0], [2.0, 0.0], [1.0, 0.0]])).tolist()
+    [0, 1, 0]
+    """
+    sorted_rows = sparse.csr_array(rows).sorted_indices()
+    numbers: dict[bytes, int] = {}
+    groups = np.empty(rows.shape[0], dtype=np.int64)
+    for row in range(rows.shape[0]):
+        entries = slice(sorted_rows.indptr[row], sorted_rows.indptr[row + 1])
+        content = sorted_rows.indices[entries].tobytes() + sorted_rows.data[entries].tobytes()
+        groups[row] = numbers.setdefault(content, len(numbers))
+    return groups
+
+
 def band_keys(rows: SparseRows) -> list[IntArray]:
     """Return the key of each row, one array per band of min-hashes; `NO_KEY` without terms."""
     filled = np.flatnonzero(np.diff(rows.indptr))
