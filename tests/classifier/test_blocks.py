@@ -94,7 +94,7 @@ def test_a_table_without_the_columns_is_refused():
         classifier.predict(TABLE[["text", "country"]])
     with pytest.raises(DataError, match="no column 'price'; give a table"):
         classifier.predict(["a text"])
-    with pytest.raises(DataError, match="row 0 has 'dear' in the column 'price'"):
+    with pytest.raises(DataError, match="'dear' in the column 'price' is not a number"):
         classifier.predict([{"text": "a note", "country": "DE", "price": "dear"}])
     with pytest.raises(DataError, match="no column 'cost'"):
         TextClassifier(columns=["cost"]).fit(TABLE[["text"]], LABELS)

@@ -82,7 +82,7 @@ def test_bad_lines_are_refused_or_counted(run, model, tmp_path):
     code, out, err = run("classify", model, bad, "--skip-bad")
     answers = [json.loads(line) for line in out.splitlines()]
     assert (code, len(answers)) == (0, 11)
-    assert (answers[-1]["id"], answers[-1]["categories"]) == (6, [])
+    assert (answers[-1]["id"], answers[-1]["categories"]) == ("6", [])
     assert "records skipped: 2" in err
     assert f"{bad}:13: no column 'text'" in err
     assert "documents without text: 1; they have no category" in err
