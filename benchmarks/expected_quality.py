@@ -42,6 +42,7 @@ REPEATED_DRAWS = 3
 REPEATS = ("three times", "120 twice", "a word changed")
 MOST_TEST_TEXTS = 4000
 FEWEST_TEST_TEXTS = 200
+FEWEST_OF_CATEGORY = 30  # texts that a precision or recall is compared with
 STORE = Path("out/expected-quality.jsonl")
 CATALOGUE = (
     "pydocs",
@@ -159,12 +160,30 @@ def measure(texts: list[str], y: Array, train: Array, test: Array) -> dict[str, 
     else:
         truth = float(np.mean(np.asarray(classifier.predict(others)) == y[test]))
     found: dict[str, Any] = {"truth": truth, "n_test": len(test)}
-    if classifier.model_.held_out_ is not None:
+    if classifier.expected_quality_ is not None:
         results = judge(classifier, classifier.model_.held_out_).results
         found["above"] = results.above.tolist()
         found["below"] = results.below.tolist()
         found["groups"] = None if results.groups is None else results.groups.tolist()
         found["alone"] = results.alone
+        if y.ndim == 1:
+            decided = np.asarray(classifier.predict(others))
+            found["categories"] = category_shares(classifier, decided, y[test])
+    return found
+
+
+def category_shares(classifier: Any, decided: Array, truth: Array) -> list[list[float]]:
+    """Return low and high of each precision and recall, and the share on the other texts."""
+    found = []
+    expected = classifier.expected_quality_.of_categories()
+    for name, quality_of in zip(classifier.classes_, expected, strict=True):
+        right = np.count_nonzero((decided == name) & (truth == name))
+        for share, whole in (
+            (quality_of.precision, np.count_nonzero(decided == name)),
+            (quality_of.recall, np.count_nonzero(truth == name)),
+        ):
+            if share is not None and whole >= FEWEST_OF_CATEGORY:
+                found.append([share.low, share.high, right / whole])
     return found
 
 
@@ -243,6 +262,11 @@ def print_table() -> None:
         keys = [("size", row["size"])]
         if isinstance(row["size"], int):
             keys += [("all", ""), ("corpus", row["corpus"])]
+        for low, high, share in row.get("categories", ()):
+            key = ("categories, size", row["size"])
+            held[key].append(low <= share <= high)
+            widths[key].append(high - low)
+            below[key] += share < low
         for key in keys:
             held[key].append(estimate.low <= row["truth"] <= estimate.high)
             widths[key].append(estimate.high - estimate.low)

@@ -48,6 +48,7 @@ _TRAINING_VARIANCE = 0.2
 _TRAINING_VARIANCE_OF_FEW = 16.0  # divided by the number of documents
 # The share of errors that the documents held out may save when they are learned too.
 _ERRORS_SAVED = 0.08
+_ERRORS_SAVED_OF_CATEGORIES = 0.2  # rare categories gain most from more documents
 
 Measure = Literal["accuracy", "micro F1"]
 
@@ -196,9 +197,9 @@ class ExpectedQuality:
     def _share(self, part: float, whole: float) -> Share | None:
         if whole == 0:
             return None
-        trials = np.array([whole * self.effective_share])
-        low, high = wilson_interval(part / whole * trials, trials, level=_LEVEL)
-        return Share(part / whole, float(low[0]), float(high[0]))
+        value = part / whole
+        n_effective = whole * self.effective_share
+        return Share(value, *_interval(value, n_effective, _ERRORS_SAVED_OF_CATEGORIES))
 
     def _post_load(self) -> None:
         counts = self.category_counts
@@ -340,8 +341,12 @@ def _effective_size(value: float, squares: float, total: float, n_units: int) ->
     return float(of_one / (few * of_training * variance))
 
 
-def _interval(value: float, n_effective: float) -> tuple[float, float]:
-    shares = np.array([value, value + _ERRORS_SAVED * (1.0 - value)])
+def _interval(
+    value: float, n_effective: float, errors_saved: float | None = None
+) -> tuple[float, float]:
+    """Return Wilson's interval; its upper end is that of a share without the errors saved."""
+    saved = _ERRORS_SAVED if errors_saved is None else errors_saved
+    shares = np.array([value, value + saved * (1.0 - value)])
     trials = np.full(2, n_effective)
     lows, highs = wilson_interval(shares * trials, trials, level=_LEVEL)
     return float(lows[0]), float(highs[1])
