@@ -308,6 +308,8 @@ class Journal:
         if self._mark is not None:
             with suppress(OSError):  # the mark only adds safety
                 self._mark_file = os.open(self._mark, os.O_RDWR | os.O_CREAT, 0o644)
+            if self._digest:
+                self._move_mark()  # which a crash may have left behind
 
     def _write(self, data: bytes) -> None:
         assert self._file is not None
