@@ -31,6 +31,7 @@ EventType = Literal[
     "settings",
     "stop",
     "resume",
+    "import",
 ]
 Verdict = Literal["included", "excluded", "maybe"]
 Stage = Literal["abstract", "full text"]
@@ -39,6 +40,7 @@ Status = Literal["open", "waiting", "conflict", "included", "excluded", "maybe"]
 ABSTRACT: Stage = "abstract"
 FULL_TEXT: Stage = "full text"
 _VERDICTS = get_args(Verdict)
+_MAX_NUMBER = 1e12  # of ranks, scores, seconds and strengths
 _ABOUT_A_RECORD = ("decide", "undo", "resolve", "note", "tag", "file", "split", "join")
 
 
@@ -49,7 +51,7 @@ class Event:
     Parameters
     ----------
     type : such as "decide", "undo", "resolve" (of a conflict), "note", "tag", "file" (of a full
-        text), "words", "split" or "join"
+        text), "words", "split", "join" or "import" (of a project that a person sent)
     at : time in UTC, ISO 8601
     by : name of the reviewer
     record : number of the record as text; "" where the event is about the whole review
@@ -539,6 +541,8 @@ def _check_values(event: Event) -> None:
         at = None
     if at is None or at.tzinfo is None:
         raise DataError(f"{event.at!r:.40} is no time")
+    if not event.by.strip():
+        raise DataError("an event names nobody who did it")
     if data.get("stage", ABSTRACT) not in get_args(Stage):
         raise DataError(f"no stage {data.get('stage')!r:.40}")
     if event.type in ("decide", "resolve") and data.get("verdict") not in _VERDICTS:
@@ -553,7 +557,8 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and abs(value) <= _MAX_NUMBER
 
 
 def _are_texts(values: Any) -> bool:
@@ -589,6 +594,7 @@ _VALUES: dict[str, dict[str, Callable[[Any], bool]]] = {
     "join": {"records": _are_texts},
     "prior": {"records": _are_labelled},
     "stop": {"reason": _is_text},
+    "import": {"file": _is_text, "events": _is_number},
 }
 _NEEDED = ("text", "tags", "place", "words", "records")
 

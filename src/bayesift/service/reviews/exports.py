@@ -5,17 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import json
+import lzma
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
+
 from bayesift.errors import DataError
 from bayesift.references import Reference, write_references
 from bayesift.screening import Project, ReviewLog
 from bayesift.screening.project import RECORDS
+from bayesift.service.errors import TooLargeError
 from bayesift.service.files import check_unpacked, guarded_cell
+from bayesift.service.reviews.operations import checked_records
 
 MEDIA_TYPES = {
     "ris": "application/x-research-info-systems",
@@ -30,7 +35,11 @@ _PROJECT_FILES = ("project.json", RECORDS, "decisions.jsonl")
 _NOT_A_PROJECT = (
     zipfile.BadZipFile,
     zlib.error,
-    KeyError,
+    lzma.LZMAError,
+    EOFError,
+    pa.ArrowException,
+    ArithmeticError,
+    LookupError,
     TypeError,
     ValueError,
     AttributeError,
@@ -81,7 +90,7 @@ def packed_project(folder: Path) -> bytes:
 def unpacked_project(content: bytes) -> tuple[Project, bytes]:
     """Return the project of an archive, and its records as they are stored.
 
-    Its files may be in one folder of the archive.
+    Its files may be in one folder of the archive. Everything in it is checked.
     """
     check_unpacked(content)
     with tempfile.TemporaryDirectory() as folder:
@@ -96,10 +105,19 @@ def unpacked_project(content: bytes) -> tuple[Project, bytes]:
                     raise DataError("this archive does not hold the project of a review")
                 for name in _PROJECT_FILES:
                     (Path(folder) / name).write_bytes(archive.read(found[name]))
-            return Project(folder), (Path(folder) / RECORDS).read_bytes()
+            project = Project(folder)
+            return project, checked_records(project)
+        except TooLargeError:
+            raise
         except DataError as error:
-            raise DataError(error.message) from error
+            raise _named(error) from error
         except _NOT_A_PROJECT as error:
             raise DataError(
                 "this file is not the project of a review, or it is damaged"
             ) from error
+
+
+def _named(error: DataError) -> DataError:
+    """Name the file of the archive, not where it was unpacked."""
+    file = None if error.file is None else Path(error.file).name
+    return DataError(error.message, file=file, line=error.line)
