@@ -15,12 +15,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from bayesift.errors import DataError
-from bayesift.references import Reference, write_references
+from bayesift.references import Reference
 from bayesift.screening import Project, ReviewLog
+from bayesift.screening.export import export_references
 from bayesift.screening.project import RECORDS
 from bayesift.service.errors import TooLargeError
-from bayesift.service.files import check_unpacked, guarded_cell
+from bayesift.service.files import check_unpacked
 from bayesift.service.reviews.operations import checked_records
+from bayesift.tables.cells import guarded_cell
 
 MEDIA_TYPES = {
     "ris": "application/x-research-info-systems",
@@ -63,19 +65,11 @@ def audit_csv(log: ReviewLog) -> str:
 
 
 def records_file(references: Sequence[Reference], kind: str) -> bytes:
-    """Return records as a file of a kind; cells of a CSV file are safe in a spreadsheet."""
+    """Return records as a file of a kind."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"records.{kind}"
-        write_references(references, path)
-        content = path.read_bytes()
-    if kind != "csv":
-        return content
-    target = io.StringIO()
-    rows = csv.reader(io.StringIO(content.decode()))
-    csv.writer(target, lineterminator="\n").writerows(
-        [guarded_cell(cell) for cell in row] for row in rows
-    )
-    return target.getvalue().encode()
+        export_references(references, path)
+        return path.read_bytes()
 
 
 def packed_project(folder: Path) -> bytes:
