@@ -542,7 +542,7 @@ def _check_values(event: Event) -> None:
     if at is None or at.tzinfo is None:
         raise DataError(f"{event.at!r:.40} is no time")
     if not event.by.strip():
-        raise DataError("an event names nobody who did it")
+        raise DataError("an event has no name of a person")
     if data.get("stage", ABSTRACT) not in get_args(Stage):
         raise DataError(f"no stage {data.get('stage')!r:.40}")
     if event.type in ("decide", "resolve") and data.get("verdict") not in _VERDICTS:
