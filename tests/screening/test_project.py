@@ -265,7 +265,7 @@ def test_no_flip_or_cut_is_served_in_silence(folder):
             path.write_bytes(damaged(whole, rng))
             served = served_or_refused(folder)
             if isinstance(served, DataError):
-                assert str(path) in str(served)
+                assert path.name in str(served)
                 assert "\n" not in str(served)
                 refused.add(path.name)
             else:

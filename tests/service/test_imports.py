@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from bayesift.errors import DataError
 from bayesift.journal import Journal
 from bayesift.screening import Project
 from tests.service.test_reviews import begin, ris, same_log, screen
@@ -50,10 +51,10 @@ def unpacked(answer, folder):
     return folder
 
 
-def post(client, folder):
+def post(client, folder, files=FILES):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        for file in FILES:
+        for file in files:
             archive.write(folder / file, file)
     return client.post("/api/reviews/project?name=mine.zip", content=packed.getvalue())
 
@@ -112,6 +113,16 @@ def test_own_new_events_are_taken_again_and_again_and_every_import_is_an_event(
         clients.ada.get(f"/api/reviews/{review}/project.zip"), folder.with_name("again")
     )
     assert post(clients.ada, again).status_code == 201
+
+
+def test_lines_cut_from_the_log_of_a_packed_project_are_noticed(clients, folder):
+    log = folder / "decisions.jsonl"
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-1]))
+    with pytest.raises(DataError, match="has 2 entries, but 3 were written"):
+        Project(folder)
+    answer = post(clients.ada, folder, (*FILES, "decisions.mark"))
+    detail = assert_refused(clients, answer, n_stored(clients.service))
+    assert detail.startswith("decisions.jsonl: has 2 entries, but 3 were written")
 
 
 def test_events_in_the_name_of_others_are_refused_by_name(clients, review, folder):

@@ -51,8 +51,8 @@ VERSION = 2
 RECORDS = "records.parquet"
 _PROJECT = "project.json"
 _LOG = "decisions.jsonl"
-_MARK = "decisions.mark"
-_PARTS = (RECORDS, _LOG, _MARK, "lock")  # version 1 had a file "lock"
+MARK = "decisions.mark"
+_PARTS = (RECORDS, _LOG, MARK, "lock")  # version 1 had a file "lock"
 _FACTS = {"id": str, "created": str, "settings": dict, "files": list, "problems": int}
 _FILE_FACTS = {"file": str, "format": str, "encoding": str, "records": int, "refused": int}
 _RECORD_COLUMN = "record"
@@ -99,7 +99,7 @@ class Project(ReviewLog):
         self.n_problems: int = self._description["problems"]
         settings, self.files = _settings_and_files(self.folder, self._description)
         self._writing = writing
-        self._journal = Journal(self.folder / _LOG, writing=writing, mark=self.folder / _MARK)
+        self._journal = Journal(self.folder / _LOG, writing=writing, mark=self.folder / MARK)
         try:
             if self._journal.is_old and self._description["version"] == VERSION:
                 raise DataError(
@@ -144,7 +144,7 @@ class Project(ReviewLog):
             write_records(references.references, groups, stream)
         with whole_file(folder / _LOG):
             pass
-        (folder / _MARK).unlink(missing_ok=True)  # of a project whose making was interrupted
+        (folder / MARK).unlink(missing_ok=True)  # of a project whose making was interrupted
         description = {
             "kind": KIND,
             "version": VERSION,

@@ -18,7 +18,7 @@ from bayesift.errors import DataError
 from bayesift.references import Reference
 from bayesift.screening import Project, ReviewLog
 from bayesift.screening.export import export_references
-from bayesift.screening.project import RECORDS
+from bayesift.screening.project import MARK, RECORDS
 from bayesift.service.errors import TooLargeError
 from bayesift.service.files import check_unpacked
 from bayesift.service.reviews.operations import checked_records
@@ -76,8 +76,9 @@ def packed_project(folder: Path) -> bytes:
     """Pack the project in a folder into an archive."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in _PROJECT_FILES:
-            archive.write(folder / file, file)
+        for file in (*_PROJECT_FILES, MARK):
+            if (folder / file).exists():  # without events there is no mark
+                archive.write(folder / file, file)
     return stream.getvalue()
 
 
@@ -97,7 +98,7 @@ def unpacked_project(content: bytes) -> tuple[Project, bytes]:
                 }
                 if any(name not in found for name in _PROJECT_FILES):
                     raise DataError("this archive does not hold the project of a review")
-                for name in _PROJECT_FILES:
+                for name in found.keys() & {*_PROJECT_FILES, MARK}:
                     (Path(folder) / name).write_bytes(archive.read(found[name]))
             project = Project(folder)
             return project, checked_records(project)
