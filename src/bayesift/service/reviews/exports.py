@@ -77,7 +77,7 @@ def packed_project(folder: Path) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in (*_PROJECT_FILES, MARK):
-            if (folder / file).exists():  # without events there is no mark
+            if (folder / file).exists():  # the first event makes the mark
                 archive.write(folder / file, file)
     return stream.getvalue()
 
