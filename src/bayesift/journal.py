@@ -219,16 +219,20 @@ class Journal:
         if expected is not None and self._n_entries < expected.n_entries:
             raise DataError(
                 f"has {self._n_entries:,} entries, but {expected.n_entries:,} were written by the "
-                f"time of {self._mark or 'the checkpoint'}; restore the file, or delete that one "
+                f"time of {self._mark_name}; restore the file, or delete that one "
                 "to go on with what is left",
                 file=self.path,
             )
+
+    @property
+    def _mark_name(self) -> str:
+        return "the checkpoint" if self._mark is None else self._mark.name
 
     def _check_mark(self, line: _Line, expected: JournalEnd) -> None:
         # A line or a checkpoint of an older version has no digest to compare.
         if line.digest and expected.digest and line.digest != expected.digest:
             raise DataError(
-                f"is damaged: its digest is not that of {self._mark or 'the checkpoint'}",
+                f"is damaged: its digest is not that of {self._mark_name}",
                 file=self.path,
                 line=line.number,
             )
@@ -308,6 +312,8 @@ class Journal:
         if self._mark is not None:
             with suppress(OSError):  # the mark only adds safety
                 self._mark_file = os.open(self._mark, os.O_RDWR | os.O_CREAT, 0o644)
+            if self._digest:
+                self._move_mark()  # which a crash may have left behind
 
     def _write(self, data: bytes) -> None:
         assert self._file is not None

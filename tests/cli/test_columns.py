@@ -263,6 +263,25 @@ def test_columns_of_parquet_and_json_keep_their_types(fit, run, write, tmp_path)
     assert json.loads(again.splitlines()[-1])["tags"] == ["a", "b"]
 
 
+@pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".tsv", "\t")])
+def test_formulas_are_guarded_in_delimited_answers(
+    run, model, write, tmp_path, suffix, delimiter
+):
+    rows = 'body,=name,n\n"=1+1 corn",-2,-1.5\n"+oil, -oil",- a list,7\n@oil x," =1",8\n'
+    output = tmp_path / f"answers{suffix}"
+    new = write("new.csv", rows)
+    assert run("classify", model, new, "--text", "body", "-o", output)[0] == 0
+    with output.open(newline="", encoding="utf-8") as stream:
+        header, *answers = csv.reader(stream, delimiter=delimiter)
+    assert header[1:4] == ["body", "'=name", "n"]
+    assert [answer[1:4] for answer in answers] == [
+        ["'=1+1 corn", "-2", "-1.5"],
+        ["'+oil, -oil", "'- a list", "7"],
+        ["'@oil x", "' =1", "8"],
+    ]
+    assert all(0 <= float(answer[header.index("score_1")]) <= 1 for answer in answers)
+
+
 def test_formulas_stay_text_in_spreadsheets(fit, run, write, tmp_path):
     rows = [f"corn {k},grain\noil {k},crude\n" for k in range(6)]
     fit(write("a.csv", "text,label\n" + "".join(rows)), "-o", tmp_path / "m.zip")

@@ -4,6 +4,7 @@ import io
 import json
 import sys
 
+import openpyxl
 import pytest
 
 from bayesift.cli import main
@@ -51,6 +52,29 @@ def run(monkeypatch, *arguments, lines=""):
     with pytest.raises(SystemExit) as done:
         main([str(argument) for argument in arguments])
     return done.value.code or 0
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".tab", ".xlsx"])
+def test_exports_run_nothing_in_a_spreadsheet(monkeypatch, tmp_path, suffix):
+    long = "=" + "corn " * 30_000  # more than the csv module reads at once
+    titles = ["=cmd()", "+1 corn", "- a list", "@SUM(A1)", "Gold, plain"]
+    titles += [long] if suffix != ".xlsx" else []
+    found = ReferenceList(tuple(Reference(title=title, year=2001) for title in titles))
+    Project.create(tmp_path / "corn", found).close()
+    out = tmp_path / f"out{suffix}"
+    assert run(monkeypatch, "screen", "export", tmp_path / "corn", "-o", out, "--quiet") == 0
+    if suffix == ".xlsx":
+        sheet = openpyxl.load_workbook(out).active
+        assert "f" not in {cell.data_type for row in sheet.rows for cell in row}
+        assert set(titles) <= {cell.value for row in sheet.rows for cell in row}
+        return
+    text = out.read_text()
+    for title in titles[:4]:
+        assert f"'{title}" in text
+    assert "'=corn" in text
+    assert "'Gold" not in text
+    assert "2001" in text
+    assert "'2001" not in text
 
 
 def test_a_review_from_a_file_to_a_file(monkeypatch, capsys, tmp_path, records):

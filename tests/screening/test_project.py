@@ -1,19 +1,30 @@
 """The project on disk: what is kept, what is refused, and what a crash may lose."""
 
 import errno
+import hashlib
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
 from bayesift.errors import DataError
 from bayesift.references import Decision, Reference, ReferenceList
-from bayesift.screening import Duplicates, Project, ProjectSettings, is_project, with_decisions
+from bayesift.screening import (
+    Duplicates,
+    Pool,
+    Project,
+    ProjectSettings,
+    is_project,
+    with_decisions,
+)
+from bayesift.screening.review import PoolTexts
 
 CORN = Reference(
     id="a",
@@ -198,6 +209,130 @@ def test_damaged_records_and_settings_are_refused(folder):
         (folder / name).write_bytes(whole)
     with Project(folder) as project:
         assert len(project.events) == 2
+
+
+def what_is_served(folder):
+    with Project(folder) as project:
+        texts = PoolTexts.of_log(project)
+        pool = Pool.load(project.snapshot_folder, texts.digest) or texts.vectors()
+        return (
+            list(project.events),
+            list(project.references),
+            project.first_groups,
+            project.settings,
+            project.id,
+            pool.X.toarray().tolist(),
+        )
+
+
+def served_or_refused(folder):
+    try:
+        return what_is_served(folder)
+    except DataError as error:
+        return error
+
+
+def damaged(whole, rng):
+    """Flip a bit, cut the end, or take some bytes or a line out."""
+    position = rng.randrange(len(whole))
+    match rng.randrange(4):
+        case 0:
+            flipped = whole[position] ^ 1 << rng.randrange(8)
+            return whole[:position] + bytes([flipped]) + whole[position + 1 :]
+        case 1:
+            return whole[:position]
+        case 2:
+            return whole[:position] + whole[position + rng.randrange(1, 30) :]
+        case _:
+            lines = whole.splitlines(keepends=True)
+            del lines[rng.randrange(len(lines)) :]
+            return b"".join(lines)
+
+
+def test_no_flip_or_cut_is_served_in_silence(folder):
+    decide_twice(folder)
+    with writing(folder) as project:
+        project.append("settings", by="ann", query="wheat")
+        project.append("words", by="ann", words={"rain": 1.0})
+        texts = PoolTexts.of_log(project)
+        texts.vectors().save(project.snapshot_folder, texts.digest)
+    expected = what_is_served(folder)
+    rng = random.Random(31)
+    refused = set()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        whole = path.read_bytes()
+        for _ in range(60):
+            path.write_bytes(damaged(whole, rng))
+            served = served_or_refused(folder)
+            if isinstance(served, DataError):
+                assert path.name in str(served)
+                assert "\n" not in str(served)
+                refused.add(path.name)
+            else:
+                assert served == expected
+        path.write_bytes(whole)
+    assert refused >= {
+        "project.json",
+        "records.parquet",
+        "decisions.jsonl",
+        "decisions.mark",
+    }
+
+
+def test_damage_to_an_old_folder_is_refused_in_a_sentence_wherever_it_shows(folder):
+    log = decide_twice(folder)
+    with writing(folder) as project:
+        project.append("settings", by="ann", query="wheat")
+        project.append("words", by="ann", words={"rain": 1.0})
+    as_version_1(folder)
+    rng = random.Random(31)
+    for path in (folder / "project.json", log):
+        whole = path.read_bytes()
+        for _ in range(150):
+            path.write_bytes(damaged(whole, rng))
+            with suppress(DataError):
+                Project(folder).close()
+        path.write_bytes(whole)
+    for change in ('"maybf"', '"included", "rank": NaN', '"included", "reasons": 5'):
+        log.write_text(whole.decode().replace('"included"', change))
+        with pytest.raises(DataError, match=r"decisions\.jsonl:1: is damaged"):
+            Project(folder)
+
+
+@pytest.mark.parametrize("name", ["id", "created", "settings", "files", "problems", "version"])
+@pytest.mark.parametrize("value", [None, [5], {"x": [1]}, [{}], "\ud800", 0.5])
+@pytest.mark.parametrize("old", [False, True])
+def test_a_description_with_wrong_values_is_refused_in_a_sentence(folder, name, value, old):
+    decide_twice(folder)
+    if old:
+        as_version_1(folder)
+    path = folder / "project.json"
+    description = json.loads(path.read_text()) | {name: value}
+    if description.pop("digest", None):
+        text = json.dumps(description, sort_keys=True)
+        description["digest"] = hashlib.sha256(text.encode()).hexdigest()
+    path.write_text(json.dumps(description))
+    with pytest.raises(DataError, match=r"project\.json: ") as caught:
+        Project(folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_mark_that_a_crash_left_behind_moves_when_the_project_is_opened(folder):
+    log = decide_twice(folder)
+    mark = folder / "decisions.mark"
+    newest = mark.read_bytes()
+    with writing(folder) as project:
+        project.append("decide", by="ann", record="3", verdict="maybe")
+    for old in (newest, b""):
+        mark.write_bytes(old)
+        with Project(folder) as project:
+            assert len(project.events) == 3
+        writing(folder).close()
+        whole = log.read_bytes()
+        log.write_bytes(b"".join(whole.splitlines(keepends=True)[:-1]))
+        with pytest.raises(DataError, match="has 2 entries, but 3 were written"):
+            Project(folder)
+        log.write_bytes(whole)
 
 
 def test_a_log_that_lost_its_digests_is_refused(folder):

@@ -439,7 +439,7 @@ def test_a_project_goes_to_the_command_line_and_back(clients, review, tmp_path):
         assert [file.file for file in project.files] == ["a.ris", "b.ris"]
         assert project.full_text_places == {"1": "one.pdf"}
         open_ = next(record for record in project.records if project.verdict(record) is None)
-        project.append("decide", by="ann", record=open_, verdict="included")
+        project.append("decide", by="ada", record=open_, verdict="included")
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for file in ("project.json", "records.parquet", "decisions.jsonl"):
@@ -447,7 +447,7 @@ def test_a_project_goes_to_the_command_line_and_back(clients, review, tmp_path):
     back = clients.ada.post("/api/reviews/project?name=mine.zip", content=packed.getvalue())
     assert (back.status_code, back.json()["id"]) == (201, review)
     assert (
-        clients.service.live.reviews.opened[review].log.decisions[open_]["ann"].verdict
+        clients.service.live.reviews.opened[review].log.decisions[open_]["ada"].verdict
         == "included"
     )
     with running(tmp_path / "other") as other:

@@ -258,7 +258,10 @@ def _flat(column: pa.Array) -> pa.Array:
 
 
 class CsvWriter(AnswerWriter):
-    """Writes delimited text, with the delimiter of the input where it has one."""
+    """Writes delimited text, with the delimiter of the input where it has one.
+
+    What a spreadsheet would run as a formula gets a leading apostrophe.
+    """
 
     def __init__(self, stream: IO[bytes], delimiter: Callable[[], str | None]) -> None:
         super().__init__(stream)
@@ -270,14 +273,18 @@ class CsvWriter(AnswerWriter):
         import pyarrow as pa
         from pyarrow import csv
 
+        from bayesift.tables.cells import guarded_cell, guarded_column
+
         cells = {name: _flat(column) for name, column in columns.items()}
         cells |= self._renamed(_flat_answers(predictions), columns)
+        names = [guarded_cell(name) for name in cells]
+        guarded = [guarded_column(column) for column in cells.values()]
         options = csv.WriteOptions(
             include_header=self._header,
             quoting_style="needed",
             delimiter=self._delimiter() or ",",
         )
-        csv.write_csv(pa.table(cells), self._stream, options)
+        csv.write_csv(pa.table(guarded, names=names), self._stream, options)
         self._header = False
         self._stream.flush()
 

@@ -191,8 +191,8 @@ def export(
     quiet: Quiet = False,
 ) -> None:
     """Write the records with decisions, reasons, ranks and probabilities."""
-    from bayesift.references import write_references
     from bayesift.screening import RankedRecords
+    from bayesift.screening.export import export_references
 
     wanted = {part.strip() for part in only.split(",")} if only else set()
     if unknown := wanted - {"included", "excluded", "maybe", "open"}:
@@ -206,7 +206,7 @@ def export(
                 opened, snapshots=opened.snapshot_folder, word_vectors=_word_vectors(vectors)
             )
             written = ranked.references(only=wanted, sources=sources)
-        write_references(written, output)
+        export_references(written, output)
     if not quiet:
         print_note(f"{output}: {len(written):,} records")
 

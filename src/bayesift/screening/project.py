@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, Self
@@ -37,15 +37,24 @@ from bayesift.references import (
     references_to_table,
 )
 from bayesift.screening.duplicates import Duplicates, find_duplicates
-from bayesift.screening.review_log import Event, EventType, ProjectSettings, ReviewLog, now
+from bayesift.screening.review_log import (
+    Event,
+    EventType,
+    ProjectSettings,
+    ReviewLog,
+    is_storable,
+    now,
+)
 
 KIND = "bayesift-review"
 VERSION = 2
 RECORDS = "records.parquet"
 _PROJECT = "project.json"
 _LOG = "decisions.jsonl"
-_MARK = "decisions.mark"
-_PARTS = (RECORDS, _LOG, _MARK, "lock")  # version 1 had a file "lock"
+MARK = "decisions.mark"
+_PARTS = (RECORDS, _LOG, MARK, "lock")  # version 1 had a file "lock"
+_FACTS = {"id": str, "created": str, "settings": dict, "files": list, "problems": int}
+_FILE_FACTS = {"file": str, "format": str, "encoding": str, "records": int, "refused": int}
 _RECORD_COLUMN = "record"
 _ROWS_PER_WRITE = 5_000
 
@@ -86,22 +95,19 @@ class Project(ReviewLog):
     ) -> None:
         self.folder = Path(folder)
         self._description = _read_description(self.folder)
-        self.id = str(self._description["id"])
-        self.files = tuple(SourceFile(**file) for file in self._description["files"])
-        self.n_problems = int(self._description["problems"])
+        self.id: str = self._description["id"]
+        self.n_problems: int = self._description["problems"]
+        settings, self.files = _settings_and_files(self.folder, self._description)
         self._writing = writing
-        self._journal = Journal(self.folder / _LOG, writing=writing, mark=self.folder / _MARK)
+        self._journal = Journal(self.folder / _LOG, writing=writing, mark=self.folder / MARK)
         try:
             if self._journal.is_old and self._description["version"] == VERSION:
                 raise DataError(
                     "is damaged: it has no digests", file=self.folder / _LOG, line=1
                 )
             references, groups = _records or self._read_records()
-            settings = ProjectSettings.from_values(self._description["settings"])
-            try:
-                super().__init__(references, groups, settings, self._read_events())
-            except (KeyError, IndexError, TypeError) as error:
-                raise DataError(f"is damaged ({error!r})", file=self.folder / _LOG) from error
+            super().__init__(references, groups, settings)
+            self._read_events()
         except BaseException:
             self.close()
             raise
@@ -138,7 +144,7 @@ class Project(ReviewLog):
             write_records(references.references, groups, stream)
         with whole_file(folder / _LOG):
             pass
-        (folder / _MARK).unlink(missing_ok=True)  # of a project whose making was interrupted
+        (folder / MARK).unlink(missing_ok=True)  # of a project whose making was interrupted
         description = {
             "kind": KIND,
             "version": VERSION,
@@ -203,19 +209,23 @@ class Project(ReviewLog):
             content = path.read_bytes()
         except OSError as error:
             raise DataError(f"cannot be read ({error.strerror or error})", file=path) from error
-        expected = self._description.get("records")
-        if expected is not None and digest_of(content) != expected:
+        if self._description["version"] == VERSION and digest_of(
+            content
+        ) != self._description.get("records"):
             raise DataError(f"is damaged: its digest is not that of {_PROJECT}", file=path)
         return read_records(pa.BufferReader(content), path)
 
-    def _read_events(self) -> Iterator[Event]:
+    def _read_events(self) -> None:
+        """Let the events of the log take effect, each checked as when it was made."""
         for number, (line, content) in enumerate(self._journal.entries()):
             try:
-                yield Event.from_line(content.decode(), number)
-            except (ValueError, TypeError, KeyError) as error:
+                event = Event.from_line(content.decode(), number)
+                self.check(event)
+            except (ValueError, RecursionError) as error:
                 raise DataError(
                     f"is damaged ({error})", file=self.folder / _LOG, line=line
                 ) from error
+            self.accept([event])
 
     @property
     def snapshot_folder(self) -> Path:
@@ -267,7 +277,8 @@ def _write_description(folder: Path, description: Mapping[str, Any]) -> None:
 
 
 def _description_digest(description: Mapping[str, Any]) -> str:
-    return digest_of(json.dumps(description, sort_keys=True).encode())
+    described = {name: value for name, value in description.items() if name != "digest"}
+    return digest_of(json.dumps(described, sort_keys=True).encode())
 
 
 def _read_description(folder: Path) -> dict[str, Any]:
@@ -276,7 +287,7 @@ def _read_description(folder: Path) -> dict[str, Any]:
         described = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError(f"is not a project of a review (no {_PROJECT})", file=folder) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"cannot be read ({error})", file=path) from error
     if not isinstance(described, dict) or described.get("kind") != KIND:
         raise DataError("is not a project of a review", file=path)
@@ -285,11 +296,35 @@ def _read_description(folder: Path) -> dict[str, Any]:
             f"version {described.get('version')!r:.20}; this bayesift reads version {VERSION}",
             file=path,
         )
-    digest = described.pop("digest", None)
-    if described["version"] == VERSION and digest != _description_digest(described):
+    expected = None if described["version"] == 1 else _description_digest(described)
+    if described.pop("digest", None) != expected:
         raise DataError("is damaged: its digest is not that of its content", file=path)
-    described.setdefault("id", digest_of(described["created"].encode())[:16])
+    if not is_storable(described):
+        raise DataError("is damaged: it holds what is no text or number", file=path)
+    described.setdefault("id", digest_of(str(described.get("created")).encode())[:16])
+    _check_kinds(described, _FACTS, path)
+    for file in described["files"]:
+        _check_kinds(file, _FILE_FACTS, path)
     return described
+
+
+def _check_kinds(values: Any, kinds: Mapping[str, type], path: Path) -> None:
+    for name, kind in kinds.items():
+        if not isinstance(values, dict) or not isinstance(values.get(name), kind):
+            raise DataError(f"is damaged: {name!r} is missing or wrong", file=path)
+
+
+def _settings_and_files(
+    folder: Path, description: Mapping[str, Any]
+) -> tuple[ProjectSettings, tuple[SourceFile, ...]]:
+    try:
+        settings = ProjectSettings.from_values(description["settings"])
+        files = []
+        for file in description["files"]:
+            files.append(SourceFile(**file))
+    except (DataError, TypeError) as error:
+        raise DataError(f"is damaged ({error})", file=folder / _PROJECT) from error
+    return settings, tuple(files)
 
 
 def write_records(
@@ -313,6 +348,10 @@ def read_records(
     """Read what `write_records` wrote: references, and the numbers of their records."""
     try:
         table = pq.read_table(source)
-        return references_from_table(table), table.column(_RECORD_COLUMN).to_pylist()
-    except (OSError, KeyError, pa.ArrowException) as error:
+        groups = table.column(_RECORD_COLUMN).to_pylist()
+        references = references_from_table(table)
+    except (OSError, KeyError, ValueError, TypeError, pa.ArrowException) as error:
         raise DataError(f"cannot be read ({error})", file=path) from error
+    if not all(isinstance(group, int) and group > 0 for group in groups):
+        raise DataError("is damaged: a record has no number", file=path)
+    return references, groups

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterable, KeysView, Mapping, Sequence
+from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
@@ -31,6 +31,7 @@ EventType = Literal[
     "settings",
     "stop",
     "resume",
+    "import",
 ]
 Verdict = Literal["included", "excluded", "maybe"]
 Stage = Literal["abstract", "full text"]
@@ -39,6 +40,7 @@ Status = Literal["open", "waiting", "conflict", "included", "excluded", "maybe"]
 ABSTRACT: Stage = "abstract"
 FULL_TEXT: Stage = "full text"
 _VERDICTS = get_args(Verdict)
+_MAX_NUMBER = 1e12  # of ranks, scores, seconds and strengths
 _ABOUT_A_RECORD = ("decide", "undo", "resolve", "note", "tag", "file", "split", "join")
 
 
@@ -49,7 +51,7 @@ class Event:
     Parameters
     ----------
     type : such as "decide", "undo", "resolve" (of a conflict), "note", "tag", "file" (of a full
-        text), "words", "split" or "join"
+        text), "words", "split", "join" or "import" (of a project that a person sent)
     at : time in UTC, ISO 8601
     by : name of the reviewer
     record : number of the record as text; "" where the event is about the whole review
@@ -81,10 +83,13 @@ class Event:
     def from_values(cls, values: Mapping[str, Any]) -> Event:
         """Make an event of its parts; raises ValueError if they are not an event."""
         rest = dict(values)
-        parts = {name: str(rest.pop(name, "")) for name in ("type", "at", "by", "record")}
+        parts = {name: rest.pop(name, "") for name in ("type", "at", "by", "record")}
         if parts["type"] not in get_args(EventType):
             raise ValueError(f"no event of type {parts['type']!r:.40}")
-        return cls(**parts, data=rest)  # type: ignore[arg-type]
+        for name, part in parts.items():
+            if not isinstance(part, str):
+                raise ValueError(f"{name!r} is no text")
+        return cls(**parts, data=rest)
 
     @classmethod
     def from_line(cls, line: str, number: int) -> Event:
@@ -273,18 +278,44 @@ class ReviewLog:
         """Make events of one type, checked but not yet accepted, of `by`, `record` and data."""
         prepared = []
         for values in given:
-            record = str(values.get("record", ""))
-            if record not in self.records and (record or type in _ABOUT_A_RECORD):
-                raise DataError(f"no record {record!r:.40} in this project")
             data = {
                 name: v
                 for name, v in values.items()
                 if name not in ("by", "record") and v is not None
             }
+            record = str(values.get("record", ""))
             event = Event(type, at or now(), str(values["by"]), record, data)
-            self._check(event)
+            self.check(event)
             prepared.append(event)
         return prepared
+
+    def check(self, event: Event) -> None:
+        """Refuse an event that cannot follow the events so far."""
+        _check_values(event)
+        if event.record not in self.records and (event.record or event.type in _ABOUT_A_RECORD):
+            raise DataError(f"no record {event.record!r:.40} in this project")
+        match event.type:
+            case "resolve":
+                if self.status(event.record, _stage(event)) != "conflict":
+                    raise DataError(f"record {event.record} is not in conflict")
+            case "undo":
+                if self.last_decision(event.by) != event.record:
+                    raise DataError("no decision is left to take back")
+            case "join":
+                others = event.data["records"]
+                if not others or not all(
+                    other in self.records and other != event.record for other in others
+                ):
+                    raise DataError(
+                        "records can be joined with other records of this project only"
+                    )
+            case "split":
+                if len(self.records[event.record].sources) < 2:
+                    raise DataError(f"record {event.record} has one source only")
+            case "settings":
+                self.settings.changed(event.data)
+            case _:
+                pass
 
     def accept(self, events: Iterable[Event]) -> None:
         """Add events to the log and let them take effect."""
@@ -343,38 +374,6 @@ class ReviewLog:
     def final_verdict(self, record: str) -> Verdict | None:
         """Return the verdict of the last stage that decided on a record."""
         return self.verdict(record, FULL_TEXT) or self.verdict(record)
-
-    def _check(self, event: Event) -> None:
-        data = event.data
-        if data.get("stage", ABSTRACT) not in get_args(Stage):
-            raise DataError(f"no stage {data.get('stage')!r:.40}")
-        match event.type:
-            case "decide" | "resolve":
-                if data.get("verdict") not in _VERDICTS:
-                    raise DataError(f"no verdict {data.get('verdict')!r:.40}")
-                if (
-                    event.type == "resolve"
-                    and self.status(event.record, _stage(event)) != "conflict"
-                ):
-                    raise DataError(f"record {event.record} is not in conflict")
-            case "undo":
-                if self.last_decision(event.by) != event.record:
-                    raise DataError("no decision is left to take back")
-            case "join":
-                others = [str(other) for other in data["records"]]
-                if not others or not all(
-                    other in self.records and other != event.record for other in others
-                ):
-                    raise DataError(
-                        "records can be joined with other records of this project only"
-                    )
-            case "split":
-                if len(self.records[event.record].sources) < 2:
-                    raise DataError(f"record {event.record} has one source only")
-            case "settings":
-                self.settings.changed(data)
-            case _:
-                pass
 
     def _apply(self, event: Event) -> None:
         data = event.data
@@ -514,6 +513,90 @@ def now() -> str:
         .isoformat(timespec="milliseconds")
         .replace("+00:00", "Z")
     )
+
+
+def is_storable(values: Any) -> bool:
+    """Whether values can be written as JSON in UTF-8: finite numbers, whole characters.
+
+    Examples
+    --------
+    >>> is_storable({"score": 0.5}), is_storable([float("nan")]), is_storable(chr(0xD800))
+    (True, False, False)
+    """
+    try:
+        json.dumps(values, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def _check_values(event: Event) -> None:
+    """Refuse values that an event of this type does not have."""
+    data = event.data
+    if not is_storable(event.values):
+        raise DataError("an event holds what is no text or number")
+    try:
+        at = datetime.datetime.fromisoformat(event.at)
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None:
+        raise DataError(f"{event.at!r:.40} is no time")
+    if not event.by.strip():
+        raise DataError("an event has no name of a person")
+    if data.get("stage", ABSTRACT) not in get_args(Stage):
+        raise DataError(f"no stage {data.get('stage')!r:.40}")
+    if event.type in ("decide", "resolve") and data.get("verdict") not in _VERDICTS:
+        raise DataError(f"no verdict {data.get('verdict')!r:.40}")
+    for name, is_right in _VALUES.get(event.type, {}).items():
+        if (name in data or name in _NEEDED) and not is_right(data.get(name)):
+            raise DataError(f"no {name} {data.get(name)!r:.40}")
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: Any) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and abs(value) <= _MAX_NUMBER
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list | tuple) and all(map(_is_text, values))
+
+
+def _are_strengths(values: Any) -> bool:
+    return (
+        isinstance(values, dict)
+        and all(map(_is_text, values))
+        and all(map(_is_number, values.values()))
+    )
+
+
+def _are_labelled(values: Any) -> bool:
+    return isinstance(values, list) and all(
+        isinstance(each, dict)
+        and _is_text(each.get("title"))
+        and _is_text(each.get("abstract"))
+        and isinstance(each.get("included"), bool)
+        for each in values
+    )
+
+
+_GIVEN = {"reasons": _are_texts, "rank": _is_number, "score": _is_number, "seconds": _is_number}
+_VALUES: dict[str, dict[str, Callable[[Any], bool]]] = {
+    "decide": _GIVEN,
+    "resolve": _GIVEN,
+    "note": {"text": _is_text},
+    "tag": {"tags": _are_texts},
+    "file": {"place": _is_text},
+    "words": {"words": _are_strengths},
+    "join": {"records": _are_texts},
+    "prior": {"records": _are_labelled},
+    "stop": {"reason": _is_text},
+    "import": {"file": _is_text, "events": _is_number},
+}
+_NEEDED = ("text", "tags", "place", "words", "records")
 
 
 def _stage(event: Event) -> Stage:

@@ -1,9 +1,8 @@
-"""Files that people send and download: headers, safe cells of spreadsheets, limits of archives."""
+"""Files that people send and download: headers and limits of archives."""
 
 from __future__ import annotations
 
 import io
-import re
 import zipfile
 from typing import Any
 from urllib.parse import quote
@@ -12,6 +11,7 @@ import pyarrow.parquet as pq
 
 from bayesift.errors import DataError
 from bayesift.service.errors import TooLargeError
+from bayesift.tables.cells import guarded_cell as guarded_cell  # for the exports of filters
 
 BYTES: dict[str, Any] = {"type": "string", "format": "binary"}
 FILE_BODY = {
@@ -21,22 +21,6 @@ FILE_BODY = {
     }
 }
 _MAX_UNPACKED_BYTES = 400 * 1024 * 1024
-# Spreadsheets skip white space and take full-width signs for plain ones.
-_FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r]")
-_HARMLESS = re.compile(r"[+-]?[\w.:/-]+\Z", re.ASCII)  # a number or a name, such as an id
-
-
-def guarded_cell(text: str) -> str:
-    """Put an apostrophe before a cell that a spreadsheet would run as a formula.
-
-    Numbers and ids stay as they are.
-
-    Examples
-    --------
-    >>> [guarded_cell(text) for text in ("=1+1", "-2", "- a list", "plain")]
-    ["'=1+1", '-2', "'- a list", 'plain']
-    """
-    return f"'{text}" if _FORMULA.match(text) and not _HARMLESS.match(text) else text
 
 
 def attached(name: str) -> dict[str, str]:

@@ -5,17 +5,24 @@ from __future__ import annotations
 import csv
 import io
 import json
+import lzma
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
+
 from bayesift.errors import DataError
-from bayesift.references import Reference, write_references
+from bayesift.references import Reference
 from bayesift.screening import Project, ReviewLog
-from bayesift.screening.project import RECORDS
-from bayesift.service.files import check_unpacked, guarded_cell
+from bayesift.screening.export import export_references
+from bayesift.screening.project import MARK, RECORDS
+from bayesift.service.errors import TooLargeError
+from bayesift.service.files import check_unpacked
+from bayesift.service.reviews.operations import checked_records
+from bayesift.tables.cells import guarded_cell
 
 MEDIA_TYPES = {
     "ris": "application/x-research-info-systems",
@@ -30,7 +37,11 @@ _PROJECT_FILES = ("project.json", RECORDS, "decisions.jsonl")
 _NOT_A_PROJECT = (
     zipfile.BadZipFile,
     zlib.error,
-    KeyError,
+    lzma.LZMAError,
+    EOFError,
+    pa.ArrowException,
+    ArithmeticError,
+    LookupError,
     TypeError,
     ValueError,
     AttributeError,
@@ -54,34 +65,27 @@ def audit_csv(log: ReviewLog) -> str:
 
 
 def records_file(references: Sequence[Reference], kind: str) -> bytes:
-    """Return records as a file of a kind; cells of a CSV file are safe in a spreadsheet."""
+    """Return records as a file of a kind."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"records.{kind}"
-        write_references(references, path)
-        content = path.read_bytes()
-    if kind != "csv":
-        return content
-    target = io.StringIO()
-    rows = csv.reader(io.StringIO(content.decode()))
-    csv.writer(target, lineterminator="\n").writerows(
-        [guarded_cell(cell) for cell in row] for row in rows
-    )
-    return target.getvalue().encode()
+        export_references(references, path)
+        return path.read_bytes()
 
 
 def packed_project(folder: Path) -> bytes:
     """Pack the project in a folder into an archive."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in _PROJECT_FILES:
-            archive.write(folder / file, file)
+        for file in (*_PROJECT_FILES, MARK):
+            if (folder / file).exists():  # the first event makes the mark
+                archive.write(folder / file, file)
     return stream.getvalue()
 
 
 def unpacked_project(content: bytes) -> tuple[Project, bytes]:
     """Return the project of an archive, and its records as they are stored.
 
-    Its files may be in one folder of the archive.
+    Its files may be in one folder of the archive. Everything in it is checked.
     """
     check_unpacked(content)
     with tempfile.TemporaryDirectory() as folder:
@@ -94,12 +98,21 @@ def unpacked_project(content: bytes) -> tuple[Project, bytes]:
                 }
                 if any(name not in found for name in _PROJECT_FILES):
                     raise DataError("this archive does not hold the project of a review")
-                for name in _PROJECT_FILES:
+                for name in found.keys() & {*_PROJECT_FILES, MARK}:
                     (Path(folder) / name).write_bytes(archive.read(found[name]))
-            return Project(folder), (Path(folder) / RECORDS).read_bytes()
+            project = Project(folder)
+            return project, checked_records(project)
+        except TooLargeError:
+            raise
         except DataError as error:
-            raise DataError(error.message) from error
+            raise _named(error) from error
         except _NOT_A_PROJECT as error:
             raise DataError(
                 "this file is not the project of a review, or it is damaged"
             ) from error
+
+
+def _named(error: DataError) -> DataError:
+    """Name the file of the archive, not where it was unpacked."""
+    file = None if error.file is None else Path(error.file).name
+    return DataError(error.message, file=file, line=error.line)

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from bayesift.errors import DataError
-from bayesift.references import ReferenceList, SourceFile
-from bayesift.screening import Duplicates, Project, ProjectSettings
+from bayesift.references import Reference, ReferenceList, SourceFile
+from bayesift.screening import Duplicates, Project, ProjectSettings, ReviewLog
 from bayesift.screening.project import group_numbers, new_id, write_records
+from bayesift.screening.review_log import Event, Verdict, is_storable
 from bayesift.service.db.tables import ReviewRecordsRow, ReviewRow
-from bayesift.service.errors import ConflictError, NotFoundError, TooLargeError
+from bayesift.service.errors import (
+    ConflictError,
+    NotAllowedError,
+    NotFoundError,
+    TooLargeError,
+)
 from bayesift.service.live import UnitOfWork
 from bayesift.service.reviews import live
 from bayesift.service.reviews.live import LiveReview, opened_in, record_events
 
 MAX_REVIEWS = 500
 MAX_RECORDS = 200_000
+_ID = re.compile("[0-9a-f]{16}")
+_CLOCK_ERROR = timedelta(minutes=10)  # of the machine that a project comes from
+_SHOWN_NAMES = 5
 
 
 @dataclass(frozen=True)
@@ -38,8 +50,7 @@ def begin(unit: UnitOfWork, new: NewReview, content: bytes) -> ReviewRow:
 
     Decisions that came with the records are kept as events of their reviewers.
     """
-    if sum(not row.deleted for row in unit.tx.reviews()) >= MAX_REVIEWS:
-        raise ConflictError(f"at most {MAX_REVIEWS:,} reviews are allowed")
+    _refuse_too_many(unit)
     definition = {
         "settings": asdict(new.settings),
         "files": [asdict(file) for file in new.references.files],
@@ -62,43 +73,146 @@ def begin(unit: UnitOfWork, new: NewReview, content: bytes) -> ReviewRow:
 
 def packed_records(new: NewReview) -> bytes:
     """Return the records of a new review as they are stored; refuse what cannot be screened."""
-    if not len(new.references):
+    return _packed(new.references, group_numbers(new.duplicates, len(new.references)))
+
+
+def _packed(references: Sequence[Reference], groups: Sequence[int]) -> bytes:
+    if not len(references):
         raise DataError("there are no records to screen")
-    if len(new.references) > MAX_RECORDS:
+    if len(references) > MAX_RECORDS:
         raise TooLargeError(
-            f"a review may have {MAX_RECORDS:,} records, these are {len(new.references):,}"
+            f"a review may have {MAX_RECORDS:,} records, these are {len(references):,}"
         )
-    if not any(reference.text.strip() for reference in new.references):
+    if not any(reference.text.strip() for reference in references):
         raise DataError("no record has a title or an abstract")
     stream = io.BytesIO()
-    groups = group_numbers(new.duplicates, len(new.references))
-    write_records(new.references.references, groups, stream)
+    write_records(references, groups, stream)
     return stream.getvalue()
 
 
 def take_in(unit: UnitOfWork, project: Project, name: str, content: bytes) -> ReviewRow:
-    """Begin a review from a project, or bring its review here up to date.
+    """Begin the review of a project on this machine, or bring it up to date.
 
     Both hold the same log as far as the shorter one goes.
     """
     row = unit.tx.review(project.id)
     if row is None:
-        definition = {
-            "settings": asdict(project.begun_with),
-            "files": [asdict(file) for file in project.files],
-            "problems": project.n_problems,
-        }
-        row = _put_review(unit, project.id, name, definition, content)
+        row = _put_project(unit, project, name, content)
     review = opened_in(unit, row.id)
-    here = review.log.events
-    there = project.events
+    record_events(unit, review, _new_events(review.log.events, project.events))
+    return row
+
+
+def checked_records(project: Project) -> bytes:
+    """Return the records of a project that a person sent, as they are stored.
+
+    The values of a forged project are refused here, before anything is stored; its events were
+    checked when it was opened.
+    """
+    if not _ID.fullmatch(project.id):
+        raise DataError("the id of this project is not one that bayesift gives")
+    numbers = set(project.first_groups)
+    if max(numbers, default=0) != len(numbers):
+        raise DataError("the records of this project are not numbered from 1")
+    for number, reference in enumerate(project.references, 1):
+        if not _is_whole(reference):
+            raise DataError(f"reference {number:,} of this project is not whole")
+    return _packed(project.references, project.first_groups)
+
+
+def _is_whole(reference: Reference) -> bool:
+    """Whether the lists of a reference hold texts, known verdicts and finite numbers only."""
+    texts = [*reference.authors, *reference.keywords, *reference.notes, *reference.labels]
+    for pair in reference.annotations:
+        texts.extend(pair)
+    for decision in reference.decisions:
+        texts.extend((decision.reviewer, *decision.reasons))
+        if decision.verdict not in get_args(Verdict):
+            return False
+    names = [name for name, _ in reference.fields]
+    return all(isinstance(text, str) for text in (*texts, *names)) and is_storable(
+        reference.fields
+    )
+
+
+def import_project(unit: UnitOfWork, project: Project, name: str, content: bytes) -> ReviewRow:
+    """Begin a review from a project that a person sent, or add that person's new events to it.
+
+    The import is an event itself, so that the log tells who vouches for the events before it.
+    """
+    _refuse_future(project.events, unit.at)
+    row = unit.tx.review(project.id)
+    if row is None:
+        _refuse_too_many(unit)
+        row = _put_project(unit, project, name, content)
+        review = opened_in(unit, row.id)
+        new: Sequence[Event] = project.events
+    else:
+        review = opened_in(unit, row.id)
+        _refuse_other_records(review.log, project)
+        new = _new_events(_without_imports(review.log), _without_imports(project))
+        _refuse_others(new, unit.user)
+    given = {"by": unit.user, "file": name, "events": len(new)}
+    record_events(unit, review, [*new, *review.log.prepare("import", [given], unit.at)])
+    return row
+
+
+def _put_project(unit: UnitOfWork, project: Project, name: str, content: bytes) -> ReviewRow:
+    definition = {
+        "settings": asdict(project.begun_with),
+        "files": [asdict(file) for file in project.files],
+        "problems": project.n_problems,
+    }
+    return _put_review(unit, project.id, name, definition, content)
+
+
+def _new_events(here: Sequence[Event], there: Sequence[Event]) -> Sequence[Event]:
+    """Return the events that the longer log of a project has more than that of its review."""
     if any(one != other for one, other in zip(here, there, strict=False)):
         raise ConflictError(
             "the review and the project have diverged, each with changes of its own; "
             "neither is changed"
         )
-    record_events(unit, review, there[len(here) :])
-    return row
+    return there[len(here) :]
+
+
+def _without_imports(log: ReviewLog) -> list[Event]:
+    """List the events that the folder which was sent holds too."""
+    return [event for event in log.events if event.type != "import"]
+
+
+def _refuse_future(events: Iterable[Event], at: str) -> None:
+    latest = datetime.fromisoformat(at) + _CLOCK_ERROR
+    for event in events:
+        if datetime.fromisoformat(event.at) > latest:
+            raise DataError(f"the project holds an event of the future ({event.at:.40})")
+
+
+def _refuse_others(events: Iterable[Event], user: str) -> None:
+    counts = Counter(event.by for event in events if event.by != user)
+    if counts:
+        named = ", ".join(f"{by!r:.60} ({n:,})" for by, n in counts.most_common(_SHOWN_NAMES))
+        raise NotAllowedError(
+            f"the project holds new events by others than {user!r}: {named}; they must send their "
+            "own, and nothing is changed"
+        )
+
+
+def _refuse_other_records(log: ReviewLog, project: Project) -> None:
+    if (
+        log.begun_with != project.begun_with
+        or log.first_groups != project.first_groups
+        or list(log.references) != list(project.references)
+    ):
+        raise ConflictError(
+            "the project has other records or first settings than its review here; nothing is "
+            "changed"
+        )
+
+
+def _refuse_too_many(unit: UnitOfWork) -> None:
+    if sum(not row.deleted for row in unit.tx.reviews()) >= MAX_REVIEWS:
+        raise ConflictError(f"at most {MAX_REVIEWS:,} reviews are allowed")
 
 
 def rename(unit: UnitOfWork, review: str, name: str) -> None:

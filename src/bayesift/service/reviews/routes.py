@@ -86,12 +86,15 @@ async def begin(
 async def open_project(
     name: FileName, request: Request, person: Reviewer, service: TheService
 ) -> schemas.ReviewOut:
-    """Open a project of `bayesift screen`, packed as zip, or bring its review up to date."""
+    """Open a project of `bayesift screen`, packed as zip, or bring its review up to date.
+
+    Of a project whose review is here, only new events of the person who sends it are taken.
+    """
     content = await request.body()
     project, records = await service.share(object(), partial(unpacked_project, content))
     title = name.removesuffix(".zip").removesuffix(".review") or "review"
     row = await service.do(
-        person, lambda unit: operations.take_in(unit, project, title, records)
+        person, lambda unit: operations.import_project(unit, project, title, records)
     )
     return await run_in_threadpool(review_out, service, row.id, person)
 

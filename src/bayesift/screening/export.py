@@ -1,0 +1,41 @@
+"""Write the records of a review to a file that people open in a spreadsheet or elsewhere."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+
+from bayesift.files import whole_file
+from bayesift.references import Reference, write_references
+from bayesift.references.tables import table_rows
+from bayesift.tables.cells import guarded_cell
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+
+
+def export_references(references: Iterable[Reference], path: str | Path) -> None:
+    """Write references to a file in the format of its suffix, completely or not at all.
+
+    Cells of CSV and TSV files that a spreadsheet would run as a formula get a leading apostrophe;
+    those of Excel files are texts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "records.csv"
+    >>> export_references([Reference(title="=1+1", year=2001)], path)
+    >>> "'=1+1" in path.read_text()
+    True
+    """
+    path = Path(path)
+    delimiter = _DELIMITERS.get(path.suffix.lower())
+    if delimiter is None:
+        write_references(references, path)
+        return
+    columns, rows = table_rows(references)
+    with whole_file(path, "w") as stream:
+        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(map(guarded_cell, columns))
+        for row in rows:
+            writer.writerow(guarded_cell(row.get(name, "")) for name in columns)
