@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 
 _MAX_HEADER_RECORD = 20  # records; lines of a title or a search may stand above the header
+_MAX_DEPTH = 20  # of JSON around the array of objects
 _LONGEST_NAME = 30  # characters of the name of a column
 _MIN_CONSISTENT_SHARE = 0.8
+_MAX_READINGS = 20  # of a line, on average, where quotes are not closed
 _ROWS_PER_RECURRENCE = 20  # a cell in every twentieth row is not the name of its column
 
 
@@ -302,6 +305,7 @@ class RecordReader:
         held: list[str] = []
         pushed: deque[str] = deque()
         line = self.first_line
+        n_pushed = 0
         reader = self.dialect.reader(self._remember(pushed, held))
         while True:
             error = None
@@ -318,6 +322,9 @@ class RecordReader:
             elif error is not None or (width is not None and len(record) != width):
                 record, used = self._read_again(held, record, error, line, width or 0)
                 if used < len(held):
+                    n_pushed += len(held) - used
+                    if n_pushed > _MAX_READINGS * (line + len(held) + len(pushed)):
+                        self.dialect = replace(self.dialect, quoted=False)
                     pushed.extendleft(reversed(held[used:]))
                     del held[used:]
                     reader = self.dialect.reader(self._remember(pushed, held))
@@ -386,6 +393,8 @@ def _unquoted(cell: str) -> str:
 
 MAX_CHARACTERS = 5_000_000
 FASTTEXT = "__label__"
+_FASTTEXT_LABEL = re.compile(rf"{FASTTEXT}([^ ]*)")
+_FASTTEXT_LABELS = re.compile(rf"(?:{FASTTEXT}[^ ]*+\s*+)*+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -484,7 +493,7 @@ def read_json(lines: Iterable[str], checks: RowChecks) -> Iterator[Row]:
             yield row
 
 
-def find_objects(document: Any) -> list[Any] | None:
+def find_objects(document: Any, depth: int = 0) -> list[Any] | None:
     """Find the objects of a JSON document.
 
     Examples
@@ -503,8 +512,10 @@ def find_objects(document: Any) -> list[Any] | None:
     if not isinstance(document, dict):
         return None
     inner = [value for value in document.values() if isinstance(value, dict)]
-    if len(inner) == 1 and KNOWN_NAMES.isdisjoint(document) and find_objects(inner[0]):
-        return find_objects(inner[0])
+    if depth < _MAX_DEPTH and len(inner) == 1 and KNOWN_NAMES.isdisjoint(document):
+        found = find_objects(inner[0], depth + 1)
+        if found:
+            return found
     arrays = [
         value
         for value in document.values()
@@ -530,12 +541,10 @@ def find_objects(document: Any) -> list[Any] | None:
 def read_fasttext(lines: Iterable[str], checks: RowChecks) -> Iterator[Row]:
     """Read rows of lines that start with their labels, each with `__label__` before it."""
     for line, text in enumerate(lines, 1):
-        rest = text.strip()
-        labels = []
-        while rest.startswith(FASTTEXT):
-            label, _, rest = rest.removeprefix(FASTTEXT).partition(" ")
-            labels.append(label)
-            rest = rest.lstrip()
+        match = _FASTTEXT_LABELS.match(text.strip())
+        assert match is not None  # there may be no labels
+        labels = _FASTTEXT_LABEL.findall(match[0])
+        rest = match.string[match.end() :]
         if (rest or labels) and checks.accept(
             row := Row(line, {"text": rest, "label": labels})
         ):
