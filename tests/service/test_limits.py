@@ -1,15 +1,18 @@
 """Roles and sizes are checked before a body is parsed."""
 
 import asyncio
+import gzip
 import json
 import time
 
+import pyarrow as pa
 import pytest
 
 from bayesift.records import Document
 from bayesift.service import ServiceSettings
 from bayesift.service.filters.document_routes import _chunks
 from tests.service.worlds import Clients, running
+from tests.tables.test_limits import inflated
 
 
 @pytest.mark.parametrize(
@@ -118,3 +121,20 @@ def test_documents_of_several_transactions_are_all_added(tmp_path):
             "/api/documents/batch", json={"documents": documents}
         )
         assert answer.json()["accepted"] == 7
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv.gz", "a.csv.zst"])
+def test_files_that_unpack_to_much_more_are_refused(clients, name):
+    content = inflated()
+    if not name.endswith("parquet"):
+        kind = "gzip" if name.endswith("gz") else "zstd"
+        content = pa.compress(bytes(450 * 1024 * 1024), codec=kind, asbytes=True)
+    answer = clients.ada.post("/api/uploads", params={"name": name}, content=content)
+    assert answer.status_code == 413
+    assert "unpacks to more than the 419,430,400 bytes allowed" in answer.json()["detail"]
+
+
+def test_a_compressed_table_is_read(clients):
+    content = gzip.compress(b"title,abstract,year\ncorn,prices rose,2020\n")
+    answer = clients.ada.post("/api/uploads", params={"name": "a.csv.gz"}, content=content)
+    assert answer.status_code == 201

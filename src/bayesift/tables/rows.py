@@ -9,6 +9,7 @@ otherwise it alone is reported.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from collections import Counter, deque
@@ -392,6 +393,11 @@ def _unquoted(cell: str) -> str:
 
 
 MAX_CHARACTERS = 5_000_000
+MAX_COLUMNS = 10_000
+MAX_DECODED_BYTES = 2 * 1024**3
+_LARGE_FILE_BYTES = (
+    64 * 1024**2
+)  # a larger file is read without a first look at its dictionaries
 FASTTEXT = "__label__"
 _FASTTEXT_LABEL = re.compile(rf"{FASTTEXT}([^ ]*)")
 _FASTTEXT_LABELS = re.compile(rf"(?:{FASTTEXT}[^ ]*+\s*+)*+")
@@ -436,6 +442,16 @@ class RowChecks:
         return True
 
 
+def refuse_wide(n_columns: int, path: Path) -> None:
+    """Refuse a table of too many columns, each of which would be looked at."""
+    if n_columns > MAX_COLUMNS:
+        raise DataError(_too_many_columns(n_columns), file=path)
+
+
+def _too_many_columns(n_columns: int) -> str:
+    return f"has {n_columns:,} columns, more than the {MAX_COLUMNS:,} allowed"
+
+
 def read_json_lines(
     lines: Iterable[str], checks: RowChecks, *, first: int = 1
 ) -> Iterator[Row]:
@@ -453,6 +469,8 @@ def read_json_lines(
             damage = f"not JSON that can be read ({error})"
         if damage is None and not isinstance(value, dict):
             damage = 'not a JSON object; each line must be one, such as {"text": "..."}'
+        elif damage is None and len(value) > MAX_COLUMNS:
+            damage = _too_many_columns(len(value))
         if damage is not None:
             checks.report(damage, line)
         elif checks.accept(row := Row(line, value)):
@@ -489,6 +507,8 @@ def read_json(lines: Iterable[str], checks: RowChecks) -> Iterator[Row]:
     for number, value in enumerate(objects, 1):
         if not isinstance(value, dict):
             checks.report("not a JSON object, as the others of the array", number)
+        elif len(value) > MAX_COLUMNS:
+            checks.report(_too_many_columns(len(value)), number)
         elif checks.accept(row := Row(number, value)):
             yield row
 
@@ -551,6 +571,54 @@ def read_fasttext(lines: Iterable[str], checks: RowChecks) -> Iterator[Row]:
             yield row
 
 
+def decoded_bytes(content: Path | BinaryIO) -> int:
+    """Return the bytes of the values of a Parquet file when they are decoded.
+
+    Metadata tells the size of a dictionary, whose entries may stand in many rows. The rows are read
+    as numbers of entries here, so that no more is held than the file has.
+    """
+    import pyarrow.compute as pc
+    from pyarrow import parquet
+
+    metadata = parquet.read_metadata(content)
+    size = 0
+    texts = set()
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        size += group.total_byte_size
+        for chunk in map(group.column, range(group.num_columns)):
+            if chunk.has_dictionary_page and chunk.physical_type == "BYTE_ARRAY":
+                texts.add(chunk.path_in_schema)
+    if not isinstance(content, Path):
+        content.seek(0)
+    names = sorted(texts)
+    with parquet.ParquetFile(content, read_dictionary=names) as table:
+        for batch in table.iter_batches(columns=names) if names else ():
+            for column in chain.from_iterable(map(_leaves, batch.columns)):
+                if hasattr(column, "dictionary"):
+                    lengths = pc.binary_length(column.dictionary)
+                    size += pc.sum(lengths.take(column.indices).cast("int64")).as_py() or 0
+    return size
+
+
+def _leaves(column: pa.Array) -> Iterator[pa.Array]:
+    """Yield the values in lists and objects."""
+    import pyarrow as pa
+
+    if not pa.types.is_nested(column.type):
+        yield column
+        return
+    flat = column.flatten()
+    for part in flat if isinstance(flat, list) else [flat]:
+        yield from _leaves(part)
+
+
+def _refuse_inflated(source: Path | BinaryIO, path: Path) -> None:
+    if isinstance(source, Path) and source.stat().st_size > _LARGE_FILE_BYTES:
+        return
+    if decoded_bytes(source) > MAX_DECODED_BYTES:
+        raise DataError(f"decodes to more than {MAX_DECODED_BYTES:,} bytes; refused", file=path)
+
+
 def read_parquet(source: Path | BinaryIO, checks: RowChecks) -> Iterator[Row]:
     """Read the rows of a Parquet file."""
     for first, batch in read_batches(source, checks.path):
@@ -573,7 +641,9 @@ def read_batches(
 
     number = 0
     try:
-        given = source if isinstance(source, Path) else pyarrow.BufferReader(source.read())
+        given = source if isinstance(source, Path) else io.BytesIO(source.read())
+        refuse_wide(parquet.read_metadata(given).num_columns, path)
+        _refuse_inflated(given, path)
         with parquet.ParquetFile(given) as table:
             for batch in table.iter_batches(batch_size=size):
                 batch.validate(full=True)  # refuses what is not UTF-8
