@@ -315,7 +315,7 @@ class _Body:
 
 
 def _closing_marks(text: str) -> dict[int, int]:
-    """Find where each brace and quote is closed, all in one pass; of others nothing is said."""
+    """Find where each brace and quote is closed, in one pass; those never closed are left out."""
     closing: dict[int, int] = {}
     opened: list[int] = []
     quotes: list[int | None] = [None]  # the last one within each brace that is open
