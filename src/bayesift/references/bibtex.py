@@ -69,7 +69,7 @@ _SYMBOL = re.compile(
     + "|".join(sorted(_SYMBOLS, key=len, reverse=True))
     + r")(?![A-Za-z])(?:\{\}|[ \t]+|)"
 )
-_COMMAND = re.compile(r"\\[A-Za-z]+\*?(?:\[[^\]]*\])?\s*")
+_COMMAND = re.compile(r"\\[A-Za-z]+\*?(?:\[[^\]]{0,200}\])?\s*")
 _SPECIAL = re.compile(r"[\\{}$&%#_^~]")
 _ESCAPES = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
 # Escaped characters stand here while braces and dollars are removed.
@@ -118,13 +118,17 @@ def latex_text(text: str) -> str:
 
 
 _START = re.compile(r"(?:^|(?<=[})]))[ \t]*@[ \t]*([A-Za-z]+)\s*[{(]", re.MULTILINE)
-_KEY = re.compile(r"\s*([^\s,={}\"]*)\s*(,|(?=\}|\)|\Z|\s\w+\s*=))")
+# Patterns that keep what they took (*+) and begin at the first of several blanks take time in
+# proportion to the text.
+_KEY = re.compile(r"\s*+([^\s,={}\"]*)(?:\s*+(?:,|(?=\}|\)|\Z))|\s*(?<=\s)(?=\w+\s*=))")
 _NAME = re.compile(r"[\s,]*([A-Za-z][\w:.+/-]*)\s*=\s*")
-_NEXT = re.compile(r",?[ \t]*\n\s*[A-Za-z][\w:.+/-]*\s*=\s*[{\"\w]")
+_NEXT = re.compile(r"(?:,|(?<!\s))[^\S\n]*+\n\s*+[A-Za-z][\w:.+/-]*+\s*+=\s*+[{\"\w]")
+_MARKS = re.compile(r"\\.|[{}\"]", re.DOTALL)
 _BARE = re.compile(r"[^\s,#{}\"()]+")
 _VERBATIM = frozenset(
     {"@type", "@key", "author", "doi", "url", "ee", "eprint", "month", "date", "year"}
 )
+_MAX_MACRO_CHARACTERS = 300  # macros may hold macros, and double each time
 _SKIPPED = frozenset({"comment", "preamble", "string"})
 
 _TYPES = pair_table(
@@ -192,7 +196,9 @@ TAGS = tag_table(
 def is_bibtex(head: str) -> bool:
     """Whether the beginning of a file is BibTeX."""
     return (
-        re.search(r"^\s*@[ \t]*[A-Za-z]+\s*[{(]\s*[^\s{}]*\s*[,=}]", head, re.MULTILINE)
+        re.search(
+            r"^[^\S\n]*@[ \t]*[A-Za-z]+\s*[{(]\s*+[^\s{},=]*+\s*+[,=}]", head, re.MULTILINE
+        )
         is not None
     )
 
@@ -212,7 +218,11 @@ def read_bibtex(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[En
         kind = start[1]
         body = text[start.end() : following]
         if kind.lower() == "string":
-            macros |= {name.lower(): value for name, value in _Body(body, macros).fields()}
+            macros |= {
+                name.lower(): value
+                for name, value in _Body(body, macros).fields()
+                if len(value) <= _MAX_MACRO_CHARACTERS
+            }
         elif kind.lower() not in _SKIPPED:
             entry = _Body(body, macros)
             key = entry.key()
@@ -229,6 +239,8 @@ class _Body:
         self.text = text
         self.macros = macros
         self.position = 0
+        self.end = len(text.rstrip())
+        self.closing = _closing_marks(text)
         self.problems: list[str] = []
 
     def key(self) -> str:
@@ -267,28 +279,20 @@ class _Body:
     def _part(self) -> str:
         opening = self.text[self.position : self.position + 1]
         if opening in ("{", '"'):
-            return self._delimited(opening)
+            return self._delimited()
         match = _BARE.match(self.text, self.position)
         if match is None:
             return ""
         self.position = match.end()
         return self.macros.get(match[0].lower(), match[0])
 
-    def _delimited(self, opening: str) -> str:
+    def _delimited(self) -> str:
         start = self.position + 1
-        depth = 0
-        for match in re.compile(r"\\.|[{}\"]", re.DOTALL).finditer(self.text, start):
-            character = match[0]
-            if depth == 0 and character == ("}" if opening == "{" else '"'):
-                if not self.text[match.end() :].strip() and _NEXT.search(
-                    self.text, start, match.start()
-                ):
-                    break  # the brace of the entry closes this value, which holds further fields
-                self.position = match.end()
-                return self.text[start : match.start()]
-            depth += {"{": 1, "}": -1}.get(character, 0)
-            if depth < 0:
-                break
+        end = self.closing.get(self.position)
+        # The brace of the entry may close a value, which then holds further fields.
+        if end is not None and (end + 1 < self.end or not _NEXT.search(self.text, start, end)):
+            self.position = end + 1
+            return self.text[start:end]
         # Unbalanced: up to the next line that begins a field, or to the end.
         cut = _NEXT.search(self.text, start)
         self.problems.append("unbalanced braces or quotes")
@@ -308,6 +312,28 @@ class _Body:
                 rest = tidy(self.text[self.position : cut.start()])[:40]
                 self.problems.append(f"{rest!r} is not understood, left out")
                 self.position = cut.start()
+
+
+def _closing_marks(text: str) -> dict[int, int]:
+    """Find where each brace and quote is closed, in one pass; those never closed are left out."""
+    closing: dict[int, int] = {}
+    opened: list[int] = []
+    quotes: list[int | None] = [None]  # the last one within each brace that is open
+    for match in _MARKS.finditer(text):
+        position = match.start()
+        if match[0] == "{":
+            opened.append(position)
+            quotes.append(None)
+        elif match[0] == "}" and opened:
+            closing[opened.pop()] = position
+            quotes.pop()
+        elif match[0] == "}":
+            quotes[0] = None
+        elif match[0] == '"':
+            if quotes[-1] is not None:
+                closing[quotes[-1]] = position
+            quotes[-1] = position
+    return closing
 
 
 def write_bibtex(records: Iterable[Fields], stream: IO[str]) -> None:
@@ -367,17 +393,19 @@ def refine_bibtex(parts: Parts, values: Values) -> None:
     month = first(values, ("MONTH",))
     day = first(values, ("DAY",))
     if month and parts["year"] and "DATE" not in values:
-        name = MONTHS[int(month) - 1] if month.isdecimal() and 1 <= int(month) <= 12 else month
+        is_number = month.isdecimal() and len(month) <= 2 and 1 <= int(month) <= 12
+        name = MONTHS[int(month) - 1] if is_number else month
         parts["date"] = parse_date(f"{name} {day}", parts["year"])
     parts["pmid"] = parts["pmid"] or _pmid(values)
 
 
 def _pmid(values: Values) -> str:
+    is_pubmed = "pubmed" in " ".join(values.get("EPRINTTYPE", ()))
     for text in all_of(values, ("NOTE", "ANNOTE", "EPRINT", "URL")):
         match = re.search(
             r"(?:PMID:?\s*|pubmed(?:\.ncbi\.nlm\.nih\.gov)?/)(\d{1,8})\b", text, re.IGNORECASE
         )
-        if match or ("pubmed" in " ".join(values.get("EPRINTTYPE", ())) and text.isdecimal()):
+        if match or (is_pubmed and text.isdecimal()):
             return normalise_pmid(match[1] if match else text)
     return ""
 
@@ -387,7 +415,7 @@ def split_authors(text: str) -> tuple[str, ...]:
     names = []
     depth = 0
     start = 0
-    for match in re.finditer(r"[{}]|\s+and\s+", text):
+    for match in re.finditer(r"[{}]|(?<!\s)\s+and\s+", text):
         if match[0] in "{}":
             depth += 1 if match[0] == "{" else -1
         elif depth <= 0:

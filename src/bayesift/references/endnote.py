@@ -152,6 +152,7 @@ def express_enw(reference: Reference) -> dict[str, Pairs]:
 ENW = Layout("enw", ENDNOTE_TAGS, express_enw, refine_enw)
 
 
+_MAX_DEPTH = 20  # of elements that are taken apart
 _INLINE = frozenset({"style", "i", "b", "u", "sub", "sup"})
 _ENDNOTE_XML_LIKELY = re.compile(r"<(?:records|record)(?:\s[^<>]*)?>")
 _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -252,19 +253,22 @@ def _records_in(
     starts = [match.start() for match in pattern.finditer(text)]
     if not starts:
         report(line, "record without its first tag, not read", lost=1)
-    for start in starts[:-1]:
-        report(
-            line + text.count("\n", 0, start), "record without its last tag, not read", lost=1
-        )
-    for start in starts[-1:]:
-        yield line + text.count("\n", 0, start), text[start:]
+    before = 0
+    for start in starts:
+        line += text.count("\n", before, start)
+        before = start
+        if start == starts[-1]:
+            yield line, text[start:]
+        else:
+            report(line, "record without its last tag, not read", lost=1)
 
 
 def flatten(element: ElementTree.Element, prefix: str = "") -> Iterator[tuple[str, str]]:
     """List paths and texts of the elements without children, and their attributes."""
     for child in element:
         path = f"{prefix}{child.tag}"
-        if len(child) and any(part.tag not in _INLINE for part in child):
+        is_nested = any(part.tag not in _INLINE for part in child)
+        if is_nested and prefix.count("/") < _MAX_DEPTH:
             yield from flatten(child, f"{path}/")
         else:
             yield path, "".join(child.itertext())

@@ -63,6 +63,7 @@ from bayesift.tables.loading import (
     check_encoding,
 )
 from bayesift.tables.reader import TableReader
+from bayesift.tables.rows import MAX_CHARACTERS
 
 
 @dataclass(frozen=True)
@@ -103,9 +104,20 @@ def _text(
         lambda source: (
             layout.reference(entry, source.path)
             for entry in read(source.lines(), source.report)
+            if _is_of_usual_length(entry, source.report)
         ),
         write and (lambda references, stream: write(map(layout.fields, references), stream)),
     )
+
+
+def _is_of_usual_length(entry: Entry, report: Report) -> bool:
+    """Whether no field of a record is longer than a field of a table may be; else report it."""
+    longest = max((len(value) for _, value in entry.fields), default=0)
+    if longest <= MAX_CHARACTERS:
+        return True
+    message = f"a field has {longest:,} characters, more than the {MAX_CHARACTERS:,} allowed"
+    report(entry.line, f"{message}; not read", lost=1)
+    return False
 
 
 _FORMATS = (

@@ -57,11 +57,11 @@ _VERDICTS: dict[str, Verdict] = {
     word: verdict for verdict, words in _WORDS.items() for word in words
 }
 
-_MARKUP = re.compile(
-    r"\s*\|?\s*\b(?P<name>(?:RAYYAN|BAYESIFT)-[A-Z0-9_-]+)\s*:\s*"
-    r"(?P<value>.*?)\s*(?=\||\n|\b(?:RAYYAN|BAYESIFT)-[A-Z0-9_-]+\s*:|\Z)"
-)
-_PAIR = re.compile(r'"((?:[^"\\]|\\.)*)"\s*=>\s*"((?:[^"\\]|\\.)*)"')
+# Names are of bounded length, so that a search takes time in proportion to the text.
+_MARK = re.compile(r"\b((?:RAYYAN|BAYESIFT)-[A-Z0-9_-]{1,100})\s{0,20}:")
+_BLANKS = re.compile(r"\s*")
+_END_OF_VALUE = re.compile(r"[|\n]|\Z")
+_PAIR = re.compile(r'"((?:[^"\\]|\\.){0,300})"\s*=>\s*"((?:[^"\\]|\\.){0,300})"')
 _ASREVIEW = re.compile(r"\bASReview_(relevant|irrelevant|not_seen)\b;?\s*", re.IGNORECASE)
 
 
@@ -102,8 +102,8 @@ def read_judgements(texts: Iterable[str]) -> Judgements:
     seen: list[Decision] = []
     for text in texts:
         if "RAYYAN-" in text or "BAYESIFT-" in text:
-            marks += [(match["name"], match["value"]) for match in _MARKUP.finditer(text)]
-            text = _MARKUP.sub("", text)
+            found, text = _take_marks(text)
+            marks += found
         if "asreview_" in text.lower():
             seen += [
                 Decision(verdict)
@@ -116,6 +116,37 @@ def read_judgements(texts: Iterable[str]) -> Judgements:
     return _gather(tuple(notes), marks, seen)
 
 
+def _take_marks(text: str) -> tuple[list[tuple[str, str]], str]:
+    """Find names and values such as "RAYYAN-LABELS: a, b", and the text without them.
+
+    A value ends at a bar, a line break or the next name; the bar before a name belongs to it.
+    """
+    found = []
+    kept = []
+    position = 0
+    matches = list(_MARK.finditer(text))
+    limits = [match.start() for match in matches[1:]]
+    for match, limit in zip(matches, [*limits, len(text)], strict=False):
+        before = text[position : match.start()].rstrip()
+        kept.append(before.removesuffix("|").rstrip())
+        start = _end_of_blanks(text, match.end())
+        end = _END_OF_VALUE.search(text, start, limit)
+        assert end is not None  # it matches at the limit
+        value = text[start : end.start()].rstrip()
+        found.append((match[1], value))
+        position = _end_of_blanks(text, start + len(value))
+        if position not in (limit, len(text)) and text[position] != "|":
+            position = text.rindex("\n", start, position)  # the next line is not of the value
+    kept.append(text[position:])
+    return found, "".join(kept)
+
+
+def _end_of_blanks(text: str, start: int) -> int:
+    blanks = _BLANKS.match(text, start)
+    assert blanks is not None
+    return blanks.end()
+
+
 def _gather(
     notes: tuple[str, ...], marks: list[tuple[str, str]], seen: list[Decision]
 ) -> Judgements:
@@ -123,6 +154,7 @@ def _gather(
     labels: list[str] = []
     reasons: list[str] = []
     annotations: list[tuple[str, str]] = []
+    others: list[str] = []
     for name, value in marks:
         if name == "RAYYAN-INCLUSION":
             pairs += [(_unescape(who), _unescape(what)) for who, what in _PAIR.findall(value)]
@@ -133,7 +165,7 @@ def _gather(
         elif name.startswith("BAYESIFT-"):
             annotations.append((name.removeprefix("BAYESIFT-").lower(), value))
         else:
-            notes = (*notes, f"{name}: {value}")
+            others.append(f"{name}: {value}")
     decisions = [
         Decision(verdict, who) for who, word in pairs if (verdict := read_verdict(word))
     ]
@@ -144,7 +176,10 @@ def _gather(
             for d in decisions
         ]
     return Judgements(
-        notes, (*decisions, *seen), tuple(dict.fromkeys(labels)), tuple(annotations)
+        (*notes, *others),
+        (*decisions, *seen),
+        tuple(dict.fromkeys(labels)),
+        tuple(annotations),
     )
 
 

@@ -41,7 +41,7 @@ from bayesift.references.tables import split_people
 _TAG = re.compile(r"([A-Z][A-Z0-9]{1,3}) {0,2}(?<=....)-(?: (.*)|)$")
 _HEAD = re.compile(r"^PMID- ?\d*[ \r]*$", re.MULTILINE)
 _OTHERS = re.compile(r"^(?:VN  - Ovid|UI  - \d+\s*$|OWN - \w+\s*$)", re.MULTILINE)
-_DOI = re.compile(r"(\S+)\s*\[doi\]")
+_DOI = "[doi]"  # stands after a DOI
 # Of these a record has one; after a blank line a second one begins the next record.
 _SINGLE = frozenset({"OWN", "STAT", "TI", "DP", "UI", "VN", "SO"})
 
@@ -153,9 +153,10 @@ def refine_medline(parts: Parts, values: Values) -> None:
     names = full if len(full) >= len(short) else short
     parts["authors"] = split_names((*names, *values.get("CN", ())), r"\n\b\B")
     marked = (
-        match[1]
+        before.split()[-1]
         for text in all_of(values, ("LID", "AID", "SO"))
-        if (match := _DOI.search(text))
+        for before in text.split(_DOI)[:-1]
+        if before.strip()
     )
     parts["doi"] = next(
         (doi for text in marked if (doi := normalise_doi(text))), ""
@@ -287,7 +288,7 @@ def refine_pubmed_xml(parts: Parts, values: Values) -> None:
 PUBMED_XML = Layout("pubmed-xml", PUBMED_XML_TAGS, lambda reference: {}, refine_pubmed_xml)
 
 
-_START = re.compile(r"(\d+)(?:\. |: )(?=\S)")
+_START = re.compile(r"(\d{1,9})(?:\. |: )(?=\S)")
 _NUMBER = re.compile(r"^PMID: ?(\d+)|\bPMID: ?(\d+)\b", re.MULTILINE)
 _IDENTIFIER = re.compile(r"^(DOI|PMID|PMCID): ?(.*)$")
 _CITATION = re.compile(
@@ -301,7 +302,8 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 _SUMMARY = re.compile(
-    r"(?P<authors>[^.]+)\.\s+(?P<title>.+?[.?!])\s+(?P<citation>[A-Z][^.]*\.\s.*)", re.DOTALL
+    r"(?P<authors>[^.]+)\.\s+(?P<title>.+?[.?!])\s+(?P<citation>[A-Z][^.]{0,300}\.\s.*)",
+    re.DOTALL,
 )
 
 PUBMED_TEXT_TAGS = tag_table(

@@ -37,7 +37,11 @@ STANDARD = (
 )
 LISTS = frozenset({"authors", "keywords", "notes", "labels", "decisions", "annotations"})
 
-_DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"<>|]+(?:<[^\s<>]*>[^\s\"<>|]*)*", re.IGNORECASE)
+# Numbers are of bounded length, so that a search takes time in proportion to the text.
+_DOI = re.compile(
+    r"10\.\d{4,9}(?:\.\d{1,9}){0,9}/[^\s\"<>|]+(?:<[^\s<>]*>[^\s\"<>|]*)*", re.IGNORECASE
+)
+_OPENING = {")": "(", "]": "[", "}": "{"}
 _PMID = re.compile(r"(?<!\d)\d{1,8}(?!\d)")
 
 
@@ -226,11 +230,17 @@ def normalise_doi(text: str) -> str:
     if match is None:
         return ""
     doi = match[0].lower()
-    while doi[-1] in ".,;:'&" or (
-        doi[-1] in ")]}" and doi.count(doi[-1]) > doi.count("([{"[")]}".index(doi[-1])])
-    ):
-        doi = doi[:-1]
-    return doi
+    # Brackets that were opened before belong to the DOI.
+    excess = {
+        closing: doi.count(closing) - doi.count(opening)
+        for closing, opening in _OPENING.items()
+    }
+    end = len(doi)
+    while doi[end - 1] in ".,;:'&" or excess.get(doi[end - 1], 0) > 0:
+        end -= 1
+        if doi[end] in excess:
+            excess[doi[end]] -= 1
+    return doi[:end]
 
 
 def normalise_pmid(text: str) -> str:

@@ -27,8 +27,10 @@ from bayesift.references.lines import Entry, Report, bounded_records
 from bayesift.references.reference import Fields, Reference, normalise_doi, normalise_pmid
 
 _STRICT = re.compile(r"([A-Z][A-Z0-9])  -(?:[ \t]+(.*)|)$")
-_BOUNDARY = re.compile(r"(\s*)(TY|ER)([ \t]{0,4})-([ \t]*)(\w{2,8})?\s*$", re.IGNORECASE)
-_LIKELY = re.compile(r"^\s*TY[ \t]{0,4}-[ \t]*[A-Za-z]{2,}\s*$", re.MULTILINE | re.IGNORECASE)
+_BOUNDARY = re.compile(r"(\s*)(TY|ER)([ \t]{0,4})-([ \t]*+)(\w{2,8})?\s*$", re.IGNORECASE)
+_LIKELY = re.compile(
+    r"^[^\S\n]*TY[ \t]{0,4}-[ \t]*[A-Za-z]{2,}\s*$", re.MULTILINE | re.IGNORECASE
+)
 
 # Types of RIS in a line of any spelling; a line in the file's own spelling may hold any type.
 _TYPE_NAMES = """

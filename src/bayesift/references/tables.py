@@ -151,10 +151,11 @@ _EXCEL = re.compile(r'\s*="(.*)"\s*\Z', re.DOTALL)
 _CITATION = re.compile(r";(\d+)(?:\(([^)]{1,20})\))?:([\w-]+)\.")
 _INITIALS = re.compile(r"(?:[A-Z][.\s-]*){1,4}\Z")
 _MAX_CELL_CHARACTERS = 32_767
+_MAX_DEPTH = 20  # of objects that are taken apart
 _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")
 
 
-def decode_cell(column: str, value: Any) -> Iterator[tuple[str, str]]:
+def decode_cell(column: str, value: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
     """Return columns and texts of a cell; JSON objects are taken apart, lists become lines."""
     if isinstance(value, str):
         match = _EXCEL.match(value)
@@ -165,9 +166,9 @@ def decode_cell(column: str, value: Any) -> Iterator[tuple[str, str]]:
         for word, positions in value.items():
             placed += [(position, word) for position in positions or ()]
         yield column, " ".join(word for _, word in sorted(placed))
-    elif isinstance(value, dict):
+    elif isinstance(value, dict) and depth < _MAX_DEPTH:
         for name, part in value.items():
-            yield from decode_cell(f"{column}.{name}", part)
+            yield from decode_cell(f"{column}.{name}", part, depth + 1)
     elif isinstance(value, list | tuple):
         if value and all(isinstance(part, list) for part in value):  # date-parts of CSL
             yield (
@@ -295,7 +296,7 @@ def split_people(text: str) -> tuple[str, ...]:
     >>> tuple(map(split_people, cells))
     (('Griffin DK', 'Larkin DM'), ('Ash, A.', 'Bee, B.'), ('Ash, A.', 'Bee, B.'))
     """
-    for separator in (";", r"\|", r"\s+and\s+|\n", r"\s+&\s+"):
+    for separator in (";", r"\|", r"(?<!\s)\s+and\s+|\n", r"(?<!\s)\s+&\s+"):
         if re.search(separator, text.strip(" ;|\n")):
             return split_names([text], separator)
     parts = [tidy(part) for part in text.split(",") if part.strip()]

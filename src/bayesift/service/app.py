@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import re
 import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,10 @@ import uvicorn
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import FileResponse, PlainTextResponse, Response
+from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 from starlette.datastructures import MutableHeaders
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -27,7 +31,7 @@ from bayesift.errors import BayesiftError, DataError
 from bayesift.filtering import FilterEngine, MemoryLog
 from bayesift.records import Document
 from bayesift.service.access import routes as access_routes
-from bayesift.service.access.callers import identify
+from bayesift.service.access.callers import check_role, identify
 from bayesift.service.errors import (
     MEDIA_TYPE,
     BusyError,
@@ -47,7 +51,7 @@ from bayesift.service.filters import routes as filter_routes
 from bayesift.service.filters.document_routes import STREAM
 from bayesift.service.reviews import routes as review_routes
 from bayesift.service.reviews import upload_routes
-from bayesift.service.runtime import Metrics, Service, TheService
+from bayesift.service.runtime import Metrics, Service, ServiceSettings, TheService
 from bayesift.service.schemas import HealthOut, ProblemOut
 
 PAGE = Path(__file__).parent / "page"
@@ -58,6 +62,9 @@ _HEADER_SECONDS = 15.0
 _BODY_SECONDS = 30.0  # for a body, and longer for a large one:
 _SLOWEST_BYTES_PER_SECOND = 20_000
 _UPLOADS = frozenset({"/api/uploads", "/api/reviews/project", "/api/documents/read"})
+_LARGE = ("/api/documents", "/api/filters")  # and what is below them
+# Texts, and what begins or separates other values; a text that is not closed goes to the end.
+_JSON_VALUE = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{,]', re.DOTALL)
 _MAX_BODIES_AT_ONCE = 8  # of the largest size
 _SMALL_BODY_BYTES = 10_000
 _ROUTERS = (
@@ -300,7 +307,7 @@ class _ImpatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
 
 class _Gate:
-    """Reads request bodies of known callers only, within limits of size, time and memory.
+    """Reads request bodies of callers who may send them, within limits of size, time and memory.
 
     A path that streams its body is passed on as it is.
     """
@@ -316,17 +323,20 @@ class _Gate:
             await self._app(scope, receive, send)
             return
         size = 0
+        settings = self._service.settings
+        route = _route_of(scope)
         try:
             most = _SMALL_BODY_BYTES
             if scope["path"] not in OPEN_PATHS:
-                identify(self._service, Request(scope))
-                settings = self._service.settings
-                most = settings.max_upload if scope["path"] in _UPLOADS else settings.max_body
+                caller = identify(self._service, Request(scope))
+                if route is not None:
+                    check_role(route, caller.person)
+                most = _most_bytes(scope["path"], settings)
             if scope["path"] == STREAM:
                 await self._app(scope, receive, send)
                 return
             size = _declared(scope, most)
-            if self._held + size > _MAX_BODIES_AT_ONCE * self._service.settings.max_body:
+            if self._held + size > _MAX_BODIES_AT_ONCE * settings.max_body:
                 raise BusyError("too many large requests at once; try again")
             self._held += size
             try:
@@ -334,6 +344,8 @@ class _Gate:
                     body = await _whole_body(receive, most)
             except TimeoutError:
                 raise LateError("the body did not arrive in time") from None
+            if route is not None and route.body_field is not None:
+                _check_values(body, settings.max_values)
         except BayesiftError as error:
             self._held -= size
             await problem_response(error)(scope, receive, send)
@@ -351,6 +363,29 @@ class _Gate:
             await self._app(scope, whole, send)
         finally:
             self._held -= size
+
+
+def _route_of(scope: Scope) -> APIRoute | None:
+    for route in chain.from_iterable(router.routes for router in _ROUTERS):
+        if isinstance(route, APIRoute) and route.matches(scope)[0] is Match.FULL:
+            return route
+    return None
+
+
+def _most_bytes(path: str, settings: ServiceSettings) -> int:
+    if path in _UPLOADS:
+        return settings.max_upload
+    return settings.max_body if path.startswith(_LARGE) else settings.max_json
+
+
+def _check_values(body: bytes, most: int) -> None:
+    """Refuse JSON of so many values that to parse it would hold up everybody."""
+    if len(body) <= most:
+        return
+    # A text, its name and a comma are up to three matches of the pattern for each value.
+    found = islice(_JSON_VALUE.finditer(body), 3 * most + 1)
+    if sum(1 for _ in found) > 3 * most:
+        raise TooLargeError(f"the body has more than the {most:,} values allowed")
 
 
 def _declared(scope: Scope, most: int) -> int:

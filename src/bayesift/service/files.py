@@ -7,11 +7,11 @@ import zipfile
 from typing import Any
 from urllib.parse import quote
 
-import pyarrow.parquet as pq
+import pyarrow as pa
 
 from bayesift.errors import DataError
 from bayesift.service.errors import TooLargeError
-from bayesift.tables.cells import guarded_cell as guarded_cell  # for the exports of filters
+from bayesift.tables.rows import decoded_bytes
 
 BYTES: dict[str, Any] = {"type": "string", "format": "binary"}
 FILE_BODY = {
@@ -21,6 +21,8 @@ FILE_BODY = {
     }
 }
 _MAX_UNPACKED_BYTES = 400 * 1024 * 1024
+_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5": "zstd"}  # by the first bytes
+_PIECE_BYTES = 1 << 20
 
 
 def attached(name: str) -> dict[str, str]:
@@ -41,10 +43,12 @@ def check_unpacked(content: bytes, most: int = _MAX_UNPACKED_BYTES) -> None:
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
                 size = sum(entry.file_size for entry in archive.infolist())
         elif content.startswith(b"PAR1"):
-            parts = pq.read_metadata(io.BytesIO(content))
-            groups = range(parts.num_row_groups)
-            size = sum(parts.row_group(number).total_byte_size for number in groups)
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
+            size = decoded_bytes(io.BytesIO(content))
+        elif kind := _COMPRESSIONS.get(content[:2]):
+            with pa.CompressedInputStream(pa.BufferReader(content), kind) as stream:
+                while size <= most and (piece := stream.read(_PIECE_BYTES)):
+                    size += len(piece)
+    except (zipfile.BadZipFile, pa.ArrowException, ValueError, RuntimeError, OSError) as error:
         raise DataError("the file is damaged") from error
     if size > most:
-        raise TooLargeError(f"the file unpacks to {size:,} bytes; at most {most:,} are allowed")
+        raise TooLargeError(f"the file unpacks to more than the {most:,} bytes allowed")

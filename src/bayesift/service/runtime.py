@@ -60,10 +60,12 @@ class ServiceSettings:
     session_hours : lifetime of a browser session
     requests_per_second, burst : rate limit per person, on average and at once
     logins_per_minute : sign-in attempts per address
-    max_body, max_text, max_upload : bytes of a request, characters of a document, bytes of a file
-        of records
+    max_json : bytes of a request, unless it carries documents, a filter or a file
+    max_body, max_upload : bytes of a request with documents or a filter, and of a file of records
+    max_values : texts, numbers, lists and objects of a request in JSON
+    max_text : characters of a document
     max_batch : documents per request; they are learned `chunk` at a time
-    chunk : documents per transaction
+    chunk, chunk_characters : documents per transaction, and characters of those after the first
     waiting_people, waiting_batches : lengths of the writer's two queues
     streams, streams_per_person : event streams open at once
     proxy : address of a proxy in front of the service whose X-Forwarded-For is trusted; None if
@@ -80,11 +82,14 @@ class ServiceSettings:
     requests_per_second: float = 200.0
     burst: int = 400
     logins_per_minute: int = 20
+    max_json: int = 2 * 1024 * 1024
     max_body: int = 32 * 1024 * 1024
-    max_text: int = 1_000_000
     max_upload: int = 100 * 1024 * 1024
+    max_values: int = 50_000
+    max_text: int = 1_000_000
     max_batch: int = 1_000
     chunk: int = 40
+    chunk_characters: int = 200_000
     waiting_people: int = 1_000
     waiting_batches: int = 64
     streams: int = 100

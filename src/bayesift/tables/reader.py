@@ -60,6 +60,7 @@ from bayesift.tables.rows import (
     read_json_lines,
     read_parquet,
     read_separator_line,
+    refuse_wide,
 )
 from bayesift.tables.sheets import SPREADSHEETS, read_sheet
 from bayesift.threads import computed_once
@@ -385,6 +386,7 @@ class TableReader:
         start, first = next(records, (0, []))
         if not any(map(str.strip, first)):
             raise DataError("is empty: there is not even a header line", file=self.path)
+        refuse_wide(len(first), self.path)
         if header:
             self.header_line = start
             if damage := describe_damage("".join(first), self.checks.encoding):

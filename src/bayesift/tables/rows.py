@@ -9,10 +9,12 @@ otherwise it alone is reported.
 from __future__ import annotations
 
 import csv
+import io
 import json
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -28,8 +30,10 @@ if TYPE_CHECKING:
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 
 _MAX_HEADER_RECORD = 20  # records; lines of a title or a search may stand above the header
+_MAX_DEPTH = 20  # of JSON around the array of objects
 _LONGEST_NAME = 30  # characters of the name of a column
 _MIN_CONSISTENT_SHARE = 0.8
+_MAX_READINGS = 20  # of a line, on average, where quotes are not closed
 _ROWS_PER_RECURRENCE = 20  # a cell in every twentieth row is not the name of its column
 
 
@@ -302,6 +306,7 @@ class RecordReader:
         held: list[str] = []
         pushed: deque[str] = deque()
         line = self.first_line
+        n_pushed = 0
         reader = self.dialect.reader(self._remember(pushed, held))
         while True:
             error = None
@@ -318,6 +323,9 @@ class RecordReader:
             elif error is not None or (width is not None and len(record) != width):
                 record, used = self._read_again(held, record, error, line, width or 0)
                 if used < len(held):
+                    n_pushed += len(held) - used
+                    if n_pushed > _MAX_READINGS * (line + len(held) + len(pushed)):
+                        self.dialect = replace(self.dialect, quoted=False)
                     pushed.extendleft(reversed(held[used:]))
                     del held[used:]
                     reader = self.dialect.reader(self._remember(pushed, held))
@@ -385,7 +393,13 @@ def _unquoted(cell: str) -> str:
 
 
 MAX_CHARACTERS = 5_000_000
+MAX_COLUMNS = 10_000
+MAX_DECODED_BYTES = 2 * 1024**3
+# A larger file is read without a first look at its dictionaries.
+_LARGE_FILE_BYTES = 64 * 1024**2
 FASTTEXT = "__label__"
+_FASTTEXT_LABEL = re.compile(rf"{FASTTEXT}([^ ]*)")
+_FASTTEXT_LABELS = re.compile(rf"(?:{FASTTEXT}[^ ]*+\s*+)*+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,6 +441,16 @@ class RowChecks:
         return True
 
 
+def refuse_wide(n_columns: int, path: Path) -> None:
+    """Refuse a table of too many columns, each of which would be looked at."""
+    if n_columns > MAX_COLUMNS:
+        raise DataError(_too_many_columns(n_columns), file=path)
+
+
+def _too_many_columns(n_columns: int) -> str:
+    return f"has {n_columns:,} columns, more than the {MAX_COLUMNS:,} allowed"
+
+
 def read_json_lines(
     lines: Iterable[str], checks: RowChecks, *, first: int = 1
 ) -> Iterator[Row]:
@@ -444,6 +468,8 @@ def read_json_lines(
             damage = f"not JSON that can be read ({error})"
         if damage is None and not isinstance(value, dict):
             damage = 'not a JSON object; each line must be one, such as {"text": "..."}'
+        elif damage is None and len(value) > MAX_COLUMNS:
+            damage = _too_many_columns(len(value))
         if damage is not None:
             checks.report(damage, line)
         elif checks.accept(row := Row(line, value)):
@@ -480,11 +506,13 @@ def read_json(lines: Iterable[str], checks: RowChecks) -> Iterator[Row]:
     for number, value in enumerate(objects, 1):
         if not isinstance(value, dict):
             checks.report("not a JSON object, as the others of the array", number)
+        elif len(value) > MAX_COLUMNS:
+            checks.report(_too_many_columns(len(value)), number)
         elif checks.accept(row := Row(number, value)):
             yield row
 
 
-def find_objects(document: Any) -> list[Any] | None:
+def find_objects(document: Any, depth: int = 0) -> list[Any] | None:
     """Find the objects of a JSON document.
 
     Examples
@@ -503,8 +531,10 @@ def find_objects(document: Any) -> list[Any] | None:
     if not isinstance(document, dict):
         return None
     inner = [value for value in document.values() if isinstance(value, dict)]
-    if len(inner) == 1 and KNOWN_NAMES.isdisjoint(document) and find_objects(inner[0]):
-        return find_objects(inner[0])
+    if depth < _MAX_DEPTH and len(inner) == 1 and KNOWN_NAMES.isdisjoint(document):
+        found = find_objects(inner[0], depth + 1)
+        if found:
+            return found
     arrays = [
         value
         for value in document.values()
@@ -530,16 +560,62 @@ def find_objects(document: Any) -> list[Any] | None:
 def read_fasttext(lines: Iterable[str], checks: RowChecks) -> Iterator[Row]:
     """Read rows of lines that start with their labels, each with `__label__` before it."""
     for line, text in enumerate(lines, 1):
-        rest = text.strip()
-        labels = []
-        while rest.startswith(FASTTEXT):
-            label, _, rest = rest.removeprefix(FASTTEXT).partition(" ")
-            labels.append(label)
-            rest = rest.lstrip()
+        match = _FASTTEXT_LABELS.match(text.strip())
+        assert match is not None  # there may be no labels
+        labels = _FASTTEXT_LABEL.findall(match[0])
+        rest = match.string[match.end() :]
         if (rest or labels) and checks.accept(
             row := Row(line, {"text": rest, "label": labels})
         ):
             yield row
+
+
+def decoded_bytes(content: Path | BinaryIO) -> int:
+    """Return the bytes of the values of a Parquet file when they are decoded.
+
+    Metadata tells the size of a dictionary, whose entries may stand in many rows. The rows are read
+    as numbers of entries here, so that no more is held than the file has.
+    """
+    import pyarrow.compute as pc
+    from pyarrow import parquet
+
+    metadata = parquet.read_metadata(content)
+    size = 0
+    texts = set()
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        size += group.total_byte_size
+        for chunk in map(group.column, range(group.num_columns)):
+            if chunk.has_dictionary_page and chunk.physical_type == "BYTE_ARRAY":
+                texts.add(chunk.path_in_schema)
+    if not isinstance(content, Path):
+        content.seek(0)
+    names = sorted(texts)
+    with parquet.ParquetFile(content, read_dictionary=names) as table:
+        for batch in table.iter_batches(columns=names) if names else ():
+            for column in chain.from_iterable(map(_leaves, batch.columns)):
+                if hasattr(column, "dictionary"):
+                    lengths = pc.binary_length(column.dictionary)
+                    size += pc.sum(lengths.take(column.indices).cast("int64")).as_py() or 0
+    return size
+
+
+def _leaves(column: pa.Array) -> Iterator[pa.Array]:
+    """Yield the values in lists and objects."""
+    import pyarrow as pa
+
+    if not pa.types.is_nested(column.type):
+        yield column
+        return
+    flat = column.flatten()
+    for part in flat if isinstance(flat, list) else [flat]:
+        yield from _leaves(part)
+
+
+def _refuse_inflated(source: Path | BinaryIO, path: Path) -> None:
+    if isinstance(source, Path) and source.stat().st_size > _LARGE_FILE_BYTES:
+        return
+    if decoded_bytes(source) > MAX_DECODED_BYTES:
+        raise DataError(f"decodes to more than {MAX_DECODED_BYTES:,} bytes; refused", file=path)
 
 
 def read_parquet(source: Path | BinaryIO, checks: RowChecks) -> Iterator[Row]:
@@ -564,7 +640,9 @@ def read_batches(
 
     number = 0
     try:
-        given = source if isinstance(source, Path) else pyarrow.BufferReader(source.read())
+        given = source if isinstance(source, Path) else io.BytesIO(source.read())
+        refuse_wide(parquet.read_metadata(given).num_columns, path)
+        _refuse_inflated(given, path)
         with parquet.ParquetFile(given) as table:
             for batch in table.iter_batches(batch_size=size):
                 batch.validate(full=True)  # refuses what is not UTF-8

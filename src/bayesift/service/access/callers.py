@@ -19,10 +19,11 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
+from fastapi.routing import APIRoute
 
 from bayesift.service.db.database import Store
 from bayesift.service.db.tables import SessionRow
@@ -233,6 +234,18 @@ def _by_cookie(people: People, request: Request) -> Caller:
     return Caller(session.person, session.csrf)
 
 
+# What the dependencies of `at_least` require, for those who ask before a body is read.
+_REQUIRED: dict[Callable[..., Any], Role] = {}
+
+
+def check_role(route: APIRoute, person: Person) -> None:
+    """Refuse a person whose role is not enough for a route."""
+    for dependency in route.dependant.dependencies:
+        role = None if dependency.call is None else _REQUIRED.get(dependency.call)
+        if role is not None and not person.may(role):
+            raise NotAllowedError(f"this needs the role {role}; yours is {person.role}")
+
+
 def at_least(role: Role) -> Callable[[Caller], Awaitable[Person]]:
     """Create a dependency that requires this role or a higher one."""
 
@@ -241,6 +254,7 @@ def at_least(role: Role) -> Callable[[Caller], Awaitable[Person]]:
             raise NotAllowedError(f"this needs the role {role}; yours is {caller.person.role}")
         return caller.person
 
+    _REQUIRED[person] = role
     return person
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -28,7 +28,7 @@ from bayesift.service.filters.schemas import (
     RetrievalOut,
 )
 from bayesift.service.reviews.uploads import read_documents
-from bayesift.service.runtime import Service, TheService
+from bayesift.service.runtime import Service, ServiceSettings, TheService
 from bayesift.service.schemas import FileName
 
 router = APIRouter(prefix="/api", tags=["documents"])
@@ -125,9 +125,7 @@ async def _observe(
     """Add documents, one transaction per chunk, and count them in the total."""
     given = [_checked(document, service) for document in documents]
     sources = [document.source for document in documents]
-    size = service.settings.chunk
-    for start in range(0, len(given), size):
-        part = slice(start, start + size)
+    for part in _chunks(given, service.settings):
         act = partial(operations.observe, documents=given[part], sources=sources[part])
         observed = await service.do(person, act, queue="documents")
         service.metrics.documents.inc(observed.accepted)
@@ -139,6 +137,22 @@ async def _observe(
         total.more = total.more or len(observed.retrieved) > room
         total.retrieved += [_shown(event) for event in observed.retrieved[:room]]
     return total
+
+
+def _chunks(documents: Sequence[Document], settings: ServiceSettings) -> Iterator[slice]:
+    """Divide documents into transactions, between which judgements have their turn."""
+    start = 0
+    characters = 0
+    for stop, document in enumerate(documents):
+        size = len(document.title) + len(document.text)
+        is_full = stop - start >= settings.chunk
+        if stop > start and (is_full or characters + size > settings.chunk_characters):
+            yield slice(start, stop)
+            start = stop
+            characters = 0
+        characters += size
+    if documents:
+        yield slice(start, len(documents))
 
 
 def _checked(document: DocumentIn, service: Service) -> Document:

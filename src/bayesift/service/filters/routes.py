@@ -17,12 +17,13 @@ from bayesift.filtering import ProfileState
 from bayesift.service.access.callers import Admin, Reader, Reviewer
 from bayesift.service.db.tables import FilterRow, column_values
 from bayesift.service.errors import NotFoundError
-from bayesift.service.files import BYTES, attached, file_answer, guarded_cell
+from bayesift.service.files import BYTES, attached, file_answer
 from bayesift.service.filters import operations, schemas
 from bayesift.service.filters.schemas import FilterName
 from bayesift.service.filters.transfer import exported_filter, read_filter
 from bayesift.service.runtime import Service, TheService
 from bayesift.service.schemas import Name, thinned
+from bayesift.tables.cells import guarded_cell
 
 router = APIRouter(prefix="/api/filters", tags=["filters"])
 exports = APIRouter(prefix="/api/filters", tags=["export"])

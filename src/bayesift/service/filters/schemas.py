@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, Self
 
 from fastapi import Path, Query
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    FailFast,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 
 from bayesift.errors import DataError, MissingExtraError
 from bayesift.service.schemas import (
@@ -54,7 +61,7 @@ class DocumentIn(RequestBody):
 class BatchIn(RequestBody):
     """Documents, processed in this order."""
 
-    documents: list[DocumentIn]
+    documents: Annotated[list[DocumentIn], FailFast()]
 
 
 class Example(RequestBody):
