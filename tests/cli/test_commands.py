@@ -4,7 +4,6 @@ import csv
 import io
 import json
 
-import openpyxl
 import pyarrow.parquet as pq
 import pytest
 
@@ -103,7 +102,7 @@ def test_a_document_without_text_keeps_its_row_and_has_no_category(run, model, w
 
 
 def test_the_sheet_that_a_model_knows_is_classified_and_never_the_cover(run, model, tmp_path):
-    book = openpyxl.Workbook()
+    book = pytest.importorskip("openpyxl").Workbook()
     book.active.title = "Cover"
     for row in [("text", "label"), ("all about this report", "x"), ("and more of it", "x")]:
         book.active.append(row)
