@@ -129,7 +129,7 @@ def test_a_review_from_a_file_to_a_file(monkeypatch, capsys, tmp_path, records):
     counts = json.loads(capsys.readouterr().out)["prisma"]
     assert counts["identified"] == {"records.ris": 4}
     assert counts["duplicates"] == 1
-    assert "Records identified (n = 4)" in flow.read_text()
+    assert "Records identified from (n = 4):" in flow.read_text()
 
 
 def test_two_reviewers_and_their_agreement(monkeypatch, capsys, tmp_path, records):

@@ -87,9 +87,9 @@ def test_decisions_hold_until_they_are_changed_or_taken_back(folder):
         assert project.verdict("2") == "maybe"
         project.append("undo", by="ann", record="2")
         assert project.verdict("2") == "included"
-        expected = project.decisions, project.notes, len(project.events)
+        expected = project.decisions, project._notes, len(project.events)
     with Project(folder) as again:
-        assert (again.decisions, again.notes, len(again.events)) == expected
+        assert (again.decisions, again._notes, len(again.events)) == expected
         assert again.last_decision("ann") == "1"
         assert again.last_decision("cy") is None
         assert again.verdict("3") is None

@@ -124,7 +124,7 @@ def test_undo_skip_note_and_search(project):
     work.skip(first.id)
     assert work.next().id != first.id
     work.note(first.id, "later")
-    assert [note.text for note in project.notes[first.id]] == ["later"]
+    assert [note.text for note in project.notes_on(first.id)] == ["later"]
     found = work.search("TRIAL placebo")
     assert found
     assert all("placebo" in record.reference.text for record in found)
@@ -326,8 +326,9 @@ def test_the_flow_of_a_review(project, references):
         work.decide(work.next().id, verdict, reasons=reasons)
     flow = PrismaFlow.of(project)
     assert flow.identified == {"pool.ris": len(references)}
-    assert flow.n_records == flow.included + flow.maybe + flow.n_excluded + flow.open
-    assert flow.excluded == {"animals": 1, "": 1}
+    counts = flow.screening
+    assert flow.n_records == counts.n_records == counts.n_screened + counts.open
+    assert (flow.included, counts.maybe, counts.excluded) == (1, 1, {"animals": 1, "": 1})
     drawn = flow.chart().to_svg()
     assert "animals (n = 1)" in drawn
-    assert "Records included (n = 1)" in drawn
+    assert "Studies included in review (n = 1)" in drawn

@@ -102,7 +102,7 @@ def test_a_decision_is_answered_while_the_ranking_learns(clients, review, monkey
 def test_the_ranking_is_that_of_a_queue_that_learns_at_once(clients, review):
     """Each decision keeps the rank and score that a refit after every decision gives."""
     screen(clients.ada, review, 12)
-    with clients.service.live.reviews.ranking(review) as (opened, ranked):
+    with clients.service.live.reviews.ranking(review, "ada") as (opened, ranked):
         log = opened.log
         queue = ReviewQueue.of_pool(opened._vectors[1], ids=ranked.queue.ids)
     queue.judge("query", True)

@@ -7,7 +7,7 @@ import re
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 from typer import Argument, Option
@@ -180,8 +180,8 @@ def export(
     only: Annotated[
         str | None,
         Option(
-            help="Write only records that are: included, excluded, maybe, open, or several with "
-            "commas."
+            help="Write only records that are: included, excluded, maybe, waiting (for a second "
+            "reviewer), conflict, open, or several with commas."
         ),
     ] = None,
     sources: Annotated[
@@ -193,11 +193,12 @@ def export(
     """Write the records with decisions, reasons, ranks and probabilities."""
     from bayesift.screening import RankedRecords
     from bayesift.screening.export import export_references
+    from bayesift.screening.review_log import Status
 
     wanted = {part.strip() for part in only.split(",")} if only else set()
-    if unknown := wanted - {"included", "excluded", "maybe", "open"}:
+    if unknown := wanted - set(get_args(Status)):
         raise typer.BadParameter(
-            f"no {unknown.pop()!r}; there are: included, excluded, maybe, open",
+            f"no {unknown.pop()!r}; there are: {', '.join(get_args(Status))}",
             param_hint="--only",
         )
     with _opened(project, writing=False) as opened:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,7 @@ from bayesift.cli.console import print_note, stdout, table
 from bayesift.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from bayesift.screening import PrismaFlow, Project
+    from bayesift.screening import PrismaFlow, Project, StageCounts
 
 
 def stats(
@@ -56,12 +57,19 @@ def _flow(flow: PrismaFlow) -> dict[str, Any]:
         "identified": flow.identified,
         "duplicates": flow.duplicates,
         "records": flow.n_records,
-        "screened": flow.n_screened,
-        "excluded": {reason or "no reason": count for reason, count in flow.excluded.items()},
+        "screened": flow.screening.n_screened,
+        "stages": {
+            name: _stage(counts)
+            for name, counts in (("abstract", flow.screening), ("full text", flow.full_texts))
+            if counts is not None
+        },
         "included": flow.included,
-        "maybe": flow.maybe,
-        "open": flow.open,
     }
+
+
+def _stage(counts: StageCounts) -> dict[str, Any]:
+    excluded = {reason or "no reason": count for reason, count in counts.excluded.items()}
+    return {**asdict(counts), "excluded": excluded}
 
 
 def _reviewers(project: Project) -> dict[str, Any]:
@@ -113,16 +121,10 @@ def _print(flow: PrismaFlow, found: dict[str, Any]) -> None:
         counts.add_row(f"identified in {name}", f"{count:,}")
     for name, count in (("duplicates joined", flow.duplicates), ("to screen", flow.n_records)):
         counts.add_row(name, f"{count:,}")
-    counts.add_row("screened", f"{flow.n_screened:,}")
-    for reason, count in flow.excluded.items():
-        counts.add_row(f"excluded{f': {reason}' if reason else ''}", f"{count:,}")
-    for name, count in (
-        ("maybe", flow.maybe),
-        ("included", flow.included),
-        ("not yet screened", flow.open),
-    ):
-        counts.add_row(name, f"{count:,}")
     console.print(counts)
+    _print_stage("titles and abstracts", flow.screening)
+    if flow.full_texts is not None:
+        _print_stage("full texts", flow.full_texts)
     if found["reviewers"]:
         people = table("\nreviewer", "decisions", "not excluded", "seconds per record")
         for name, each in found["reviewers"].items():
@@ -131,6 +133,22 @@ def _print(flow: PrismaFlow, found: dict[str, Any]) -> None:
         console.print(people)
     if found["agreement"] is not None:
         _print_agreement(found["agreement"])
+
+
+def _print_stage(title: str, found: StageCounts) -> None:
+    shown = table(f"\n{title}", "")
+    shown.add_row("screened", f"{found.n_screened:,}")
+    for reason, count in found.excluded.items():
+        shown.add_row(f"excluded{f': {reason}' if reason else ''}", f"{count:,}")
+    for name, count in (
+        ("included", found.included),
+        ("maybe", found.maybe),
+        ("in conflict", found.conflict),
+        ("waiting for a second reviewer", found.waiting),
+        ("not yet screened", found.open),
+    ):
+        shown.add_row(name, f"{count:,}")
+    stdout().print(shown)
 
 
 def _print_agreement(found: dict[str, Any]) -> None:

@@ -170,10 +170,17 @@ class ScreeningSession:
 def status_line(review: Review) -> str:
     """Return the counts, and the estimate of what is left."""
     progress = review.progress()
-    maybe = f", {progress.n_maybe:,} maybe" if progress.n_maybe else ""
+    counts = [f"{progress.n_included:,} included"]
+    if progress.n_maybe:
+        counts.append(f"{progress.n_maybe:,} maybe")
+    counts.append(f"{progress.n_excluded:,} excluded")
+    if progress.n_waiting:
+        counts.append(f"{progress.n_waiting:,} waiting for a second reviewer")
+    if progress.n_conflict:
+        counts.append(f"{progress.n_conflict:,} in conflict")
     return (
-        f"{progress.n_decided:,} of {progress.n_records:,} decided: {progress.n_included:,} "
-        f"included{maybe}, {progress.n_excluded:,} excluded; {progress.stopping_line()}"
+        f"{progress.n_decided:,} of {progress.n_records:,} decided: {', '.join(counts)}; "
+        f"{progress.stopping_line()}"
     )
 
 
@@ -202,11 +209,11 @@ def screen_line_by_line(review: Review, source: TextIO, target: TextIO) -> None:
 def _print_record(session: ScreeningSession, target: TextIO) -> None:
     record = session.record
     if record is None:
-        print("\nall records are decided", file=target)
+        print(f"\n{session.review.progress().end_line()}", file=target)
         return
     reference = record.reference
     width = max(40, min(shutil.get_terminal_size().columns, 120))
-    verdict = session.review.project.verdict(record.id)
+    verdict = session.review.seen.verdict(record.id)
     chance = session.review.probability(record.id)
     head = f"[{record.id}] {reference.title or '(no title)'}"
     told = ", ".join(
@@ -263,12 +270,13 @@ def page(session: ScreeningSession, width: int, height: int, scroll: int = 0) ->
     console = Console(width=width, color_system=None)
     body: list[Text] = []
     if record is None:
-        body.append(Text("All records are decided. Press q to leave.", style="bold"))
+        line = review.progress().end_line()
+        body.append(Text(f"{line[:1].upper()}{line[1:]}. Press q to leave.", style="bold"))
     else:
         words = review.informative_words(record.id, 15)
         reference = record.reference
         rank = f"record {record.id}, probability {review.probability(record.id):.2f}"
-        verdict = review.project.verdict(record.id)
+        verdict = review.seen.verdict(record.id)
         parts = [
             highlighted(reference.title or "(no title)", words, "bold"),
             Text(_byline(record), style="cyan"),
@@ -279,8 +287,7 @@ def page(session: ScreeningSession, width: int, height: int, scroll: int = 0) ->
         if reference.keywords:
             parts += [Text(""), Text("; ".join(reference.keywords), style="dim")]
         parts += [
-            Text(f"Note: {note}", style="yellow")
-            for note in review.project.notes.get(record.id, ())
+            Text(f"Note: {note}", style="yellow") for note in review.seen.notes_on(record.id)
         ]
         body = [line for part in parts for line in part.wrap(console, width)]
     foot = [

@@ -7,7 +7,7 @@
 from bayesift.screening.agreement import Agreement, cohen_kappa
 from bayesift.screening.duplicates import Duplicates, Match, find_duplicates, merge
 from bayesift.screening.linkage import match_probability
-from bayesift.screening.prisma import FlowDiagram, PrismaFlow, methods_paragraph
+from bayesift.screening.prisma import FlowDiagram, PrismaFlow, StageCounts, methods_paragraph
 from bayesift.screening.project import Project, is_project
 from bayesift.screening.queue import ReviewQueue
 from bayesift.screening.relevance import (
@@ -21,11 +21,15 @@ from bayesift.screening.relevance import (
 from bayesift.screening.review import Progress, RankedRecords, Review
 from bayesift.screening.review_log import (
     Event,
+    PersonalView,
     ProjectSettings,
     Record,
     ReviewerDecision,
     ReviewLog,
     ReviewNote,
+    ReviewReading,
+    ReviewTags,
+    seen_by,
     with_decisions,
 )
 from bayesift.screening.simulation import (
@@ -72,6 +76,7 @@ __all__ = [
     "Knee",
     "Match",
     "Part",
+    "PersonalView",
     "PointProcess",
     "Pool",
     "PosteriorRule",
@@ -91,10 +96,13 @@ __all__ = [
     "ReviewLog",
     "ReviewNote",
     "ReviewQueue",
+    "ReviewReading",
+    "ReviewTags",
     "ReviewerDecision",
     "Safe",
     "SampleCheck",
     "SampleRule",
+    "StageCounts",
     "StopPoint",
     "StoppingEstimate",
     "StoppingRule",
@@ -114,6 +122,7 @@ __all__ = [
     "recall_p_value",
     "remaining_relevant",
     "sample_size",
+    "seen_by",
     "simulate_review",
     "stop_points",
     "with_decisions",

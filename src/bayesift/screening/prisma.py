@@ -2,27 +2,101 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
 from markupsafe import Markup
 
 from bayesift.charts.svg import Chart, drawing, tag
-from bayesift.screening.review_log import ABSTRACT, FULL_TEXT, ReviewLog, Stage
+from bayesift.screening.review_log import ABSTRACT, FULL_TEXT, ReviewReading, Stage
+
+# The lines of a box of the diagram, and those of the box beside it.
+Stagebox = tuple[Sequence[str], Sequence[str]]
 
 _PAGE_WIDTH = 640
+_NARROW_WIDTH = 330
 _BOX_WIDTH = 270
 _LEFT_BOX_X = 20
 _RIGHT_BOX_X = 350
+_NARROW_SIDE_X = 50  # of a box that stands below the one it belongs to
 _LINE_HEIGHT = 17
 _PADDING = 12
 _BOX_GAP = 30
 _LETTERS_PER_LINE = 40  # of a line in a box
 _MAX_LISTED = 8  # sources or reasons; the others are counted together
+# Names of files that come from registers of trials; all others come from databases.
+_REGISTER = re.compile(
+    r"clinical ?trials|ictrp|isrctn|euctr|ctis|drks|anzctr|prospero|regist", re.IGNORECASE
+)
+# Reasons that say that nobody could read a report.
+_NOT_RETRIEVED = re.compile(
+    r"not (retriev|available|found|access|obtain)|unavailable|no full[ -]?text", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class StageCounts:
+    """How many records of a stage are in which state.
+
+    Parameters
+    ----------
+    excluded : by reason; "" without one
+    included, maybe : decided for good
+    waiting : for a second reviewer
+    conflict : decided in two ways, and not resolved
+    open : without a decision
+    """
+
+    excluded: dict[str, int]
+    included: int
+    maybe: int = 0
+    waiting: int = 0
+    conflict: int = 0
+    open: int = 0
+
+    @classmethod
+    def of(cls, log: ReviewReading, stage: Stage) -> StageCounts:
+        """Count the records of a stage of a review."""
+        records = log.stage_records(stage)
+        statuses = Counter(log.status(record, stage) for record in records)
+        return cls(
+            _reasons(log, records, stage),
+            statuses["included"],
+            statuses["maybe"],
+            statuses["waiting"],
+            statuses["conflict"],
+            statuses["open"],
+        )
+
+    @property
+    def n_excluded(self) -> int:
+        """Records excluded for any reason."""
+        return sum(self.excluded.values())
+
+    @property
+    def n_screened(self) -> int:
+        """Records on which all their reviewers have decided."""
+        return self.n_excluded + self.included + self.maybe + self.conflict
+
+    @property
+    def n_records(self) -> int:
+        """Records of the stage."""
+        return self.n_screened + self.waiting + self.open
+
+    def unsettled(self, open_name: str) -> list[str]:
+        """Return a line for each state that is not yet an inclusion or exclusion."""
+        counts = (
+            (open_name, self.open),
+            ("waiting for a second reviewer", self.waiting),
+            ("in conflict", self.conflict),
+            ("maybe", self.maybe),
+        )
+        return [f"{name} (n = {count:,})" for name, count in counts if count]
 
 
 @dataclass(frozen=True)
@@ -33,54 +107,41 @@ class PrismaFlow:
     ----------
     identified : records by the file they came from
     duplicates : records that were joined to another one
-    excluded : by reason; "" without one
-    included, maybe, open : records included, undecided between reviewers or by one, and not yet
-        screened
-    full_texts_excluded : by reason, among those included by title and abstract; None without such a
-        stage
-    full_texts_open : full texts that are not yet decided
+    screening : the states of all records after that, by title and abstract
+    full_texts : the states of those included by title and abstract; None without such a stage
+    stopped : whether the screening was stopped, so that the open records are those that the
+        ranking left out
 
     Examples
     --------
     >>> files = {"pubmed.nbib": 120, "scopus.ris": 90}
-    >>> flow = PrismaFlow(files, 40, {"wrong population": 100, "": 50}, 15, 1, 4)
-    >>> flow.n_identified, flow.n_records, flow.n_screened, flow.n_excluded
-    (210, 170, 166, 150)
+    >>> excluded = {"wrong population": 100, "": 50}
+    >>> flow = PrismaFlow(files, 40, StageCounts(excluded, 13, waiting=3, open=4))
+    >>> flow.n_identified, flow.n_records, flow.screening.n_screened, flow.included
+    (210, 170, 163, 13)
     """
 
     identified: dict[str, int]
     duplicates: int
-    excluded: dict[str, int]
-    included: int
-    maybe: int = 0
-    open: int = 0
-    full_texts_excluded: dict[str, int] | None = None
-    full_texts_open: int = 0
+    screening: StageCounts
+    full_texts: StageCounts | None = None
+    stopped: bool = False
 
     @classmethod
-    def of(cls, log: ReviewLog) -> PrismaFlow:
+    def of(cls, log: ReviewReading) -> PrismaFlow:
         """Count the numbers of a review as it is now."""
         identified = Counter(
             Path(reference.file).name or "records" for reference in log.references
         )
-        statuses = Counter(log.status(record) for record in log.records)
         full_texts = None
-        full_texts_open = 0
-        included = statuses["included"]
         if log.settings.full_texts or any(log.decided(FULL_TEXT)):
-            passed = log.stage_records(FULL_TEXT)
-            full_texts = _reasons(log, passed, FULL_TEXT)
-            included = sum(log.status(record, FULL_TEXT) == "included" for record in passed)
-            full_texts_open = len(passed) - included - sum(full_texts.values())
+            full_texts = StageCounts.of(log, FULL_TEXT)
         return cls(
             dict(identified),
             len(log.references) - len(log.records),
-            _reasons(log, log.records, ABSTRACT),
-            included,
-            statuses["maybe"] + statuses["conflict"],
-            statuses["open"] + statuses["waiting"],
+            StageCounts.of(log, ABSTRACT),
             full_texts,
-            full_texts_open,
+            log.stopped is not None,
         )
 
     @property
@@ -94,62 +155,77 @@ class PrismaFlow:
         return self.n_identified - self.duplicates
 
     @property
-    def n_screened(self) -> int:
-        """Records with a decision."""
-        return self.n_records - self.open
+    def included(self) -> int:
+        """Records included by the last stage."""
+        return (self.full_texts or self.screening).included
 
     @property
-    def n_excluded(self) -> int:
-        """Records excluded for any reason."""
-        return sum(self.excluded.values())
-
-    @property
-    def n_assessed(self) -> int:
-        """Full texts that were decided on."""
-        if self.full_texts_excluded is None:
+    def n_not_retrieved(self) -> int:
+        """Full texts that were excluded because nobody could read them."""
+        if self.full_texts is None:
             return 0
-        return self.included + sum(self.full_texts_excluded.values())
-
-    def chart(self) -> FlowDiagram:
-        """Draw the flow as a diagram."""
-        sources = [
-            f"{name} (n = {count:,})"
-            for name, count in _shortened(self.identified, "other files")
-        ]
-        stages = [
-            (
-                [f"Records identified (n = {self.n_identified:,})", *_indented(sources)],
-                _joined(self.duplicates),
-            ),
-            (
-                [
-                    f"Records screened (n = {self.n_screened:,})",
-                    *_counted("not yet screened", self.open),
-                ],
-                _with_reasons("Records excluded", self.excluded),
-            ),
-        ]
-        if self.full_texts_excluded is not None:
-            assessed = f"Full texts assessed (n = {self.n_assessed:,})"
-            stages.append(
-                (
-                    [assessed, *_counted("not yet assessed", self.full_texts_open)],
-                    _with_reasons("Full texts excluded", self.full_texts_excluded),
-                )
-            )
-        stages.append(
-            (
-                [
-                    f"Records included (n = {self.included:,})",
-                    *_counted("maybe, besides", self.maybe),
-                ],
-                [],
-            ),
+        return sum(
+            n for why, n in self.full_texts.excluded.items() if _NOT_RETRIEVED.search(why)
         )
-        return FlowDiagram(tuple(stages))
+
+    @property
+    def n_by_automation(self) -> int:
+        """Records that nobody screened because the screening was stopped."""
+        return self.screening.open if self.stopped else 0
+
+    def chart(self, *, narrow: bool = False) -> FlowDiagram:
+        """Draw the flow as a diagram; `narrow` for a small screen."""
+        stages = [self._identification(), self._screening()]
+        if self.full_texts is not None:
+            stages += [self._retrieval(), self._assessment(self.full_texts)]
+        stages.append(([f"Studies included in review (n = {self.included:,})"], []))
+        return FlowDiagram(tuple(stages), narrow=narrow)
+
+    def _identification(self) -> Stagebox:
+        databases: dict[str, int] = {}
+        registers: dict[str, int] = {}
+        for name, count in self.identified.items():
+            (registers if _REGISTER.search(name) else databases)[name] = count
+        lines = [f"Records identified from (n = {self.n_identified:,}):"]
+        for title, files in (("Databases", databases), ("Registers", registers)):
+            lines += _indented([f"{title} (n = {sum(files.values()):,})"])
+            for name, count in _shortened(files, "other files"):
+                lines.append(f"    {name} (n = {count:,})")
+        removed = [
+            "Records removed before screening:",
+            f"  Duplicate records removed (n = {self.duplicates:,})",
+            "  Marked as ineligible by automation tools (n = 0)",
+        ]
+        return lines, removed
+
+    def _screening(self) -> Stagebox:
+        counts = self.screening
+        excluded = _with_reasons("Records excluded by reviewers", counts.excluded)
+        if self.stopped:
+            counts = replace(counts, open=0)
+            excluded.append(
+                "Records left out by the ranking when the screening was stopped "
+                f"(n = {self.n_by_automation:,})"
+            )
+        lines = [f"Records screened (n = {counts.n_screened:,})"]
+        return [*lines, *_indented(counts.unsettled("not yet screened"))], excluded
+
+    def _retrieval(self) -> Stagebox:
+        sought = f"Reports sought for retrieval (n = {self.screening.included:,})"
+        return [sought], [f"Reports not retrieved (n = {self.n_not_retrieved:,})"]
+
+    def _assessment(self, counts: StageCounts) -> Stagebox:
+        found = counts.excluded.items()
+        reasons = {why: count for why, count in found if not _NOT_RETRIEVED.search(why)}
+        assessed = counts.n_screened - self.n_not_retrieved
+        lines = [f"Reports assessed for eligibility (n = {assessed:,})"]
+        return (
+            [*lines, *_indented(counts.unsettled("not yet assessed"))],
+            _with_reasons("Reports excluded", reasons),
+        )
 
 
-def methods_paragraph(log: ReviewLog, stopping: str) -> str:
+def methods_paragraph(log: ReviewReading, stopping: str) -> str:
     """Write what a paper says of the screening, with the numbers of a review filled in.
 
     Parameters
@@ -160,12 +236,14 @@ def methods_paragraph(log: ReviewLog, stopping: str) -> str:
     Examples
     --------
     >>> from bayesift.references import Reference
+    >>> from bayesift.screening import ReviewLog
     >>> records = [Reference(title="Corn", file="a.ris"), Reference(title="Gold", file="a.ris")]
     >>> log = ReviewLog(records, [1, 2])
     >>> methods_paragraph(log, "too early to say").startswith("We identified 2 records in 1 file")
     True
     """
     flow = PrismaFlow.of(log)
+    counts = flow.screening
     reviewers = dict.fromkeys(by for held in log.decisions.values() for by in held)
     twice = log.settings.reviewers_per_record == 2
     if twice:
@@ -180,29 +258,47 @@ def methods_paragraph(log: ReviewLog, stopping: str) -> str:
         "which ranks the records",
         "by a linear model of their words (logistic loss, Gaussian prior) that is learned again "
         "after every decision.",
-        f"{_number(len(reviewers), 'reviewer')} screened {flow.n_screened:,} records, each by "
+        f"{_number(len(reviewers), 'reviewer')} screened {counts.n_screened:,} records, each by "
         f"{manner};",
-        f"{flow.n_excluded:,} were excluded.",
+        f"{counts.n_excluded:,} were excluded.",
     ]
     if twice:
         parts.append(
             f"{len(log.resolutions[ABSTRACT]):,} conflicts were resolved by a further decision."
         )
-    if flow.full_texts_excluded is not None:
+    parts += _unsettled(counts, "record")
+    if flow.full_texts is not None:
         parts.append(
-            f"{flow.n_assessed:,} full texts were assessed, and "
-            f"{flow.n_assessed - flow.included:,} excluded."
+            f"{flow.full_texts.n_screened:,} full texts were assessed, and "
+            f"{flow.full_texts.n_excluded:,} excluded."
         )
+        parts += _unsettled(flow.full_texts, "full text")
     parts.append(f"{flow.included:,} records were included.")
-    if flow.open:
-        if log.stopped is None:
-            why = ""
-        else:
+    if counts.open:
+        why = ""
+        if log.stopped is not None:
             why = f" The screening was stopped: {log.stopped.data['reason'].rstrip('.')}."
         parts.append(
-            f"{flow.open:,} records were not screened; estimate of what is left: {stopping}.{why}"
+            f"{counts.open:,} records were not screened; estimate of what is left: {stopping}.{why}"
         )
     return " ".join(parts)
+
+
+def _unsettled(counts: StageCounts, noun: str) -> list[str]:
+    """Say in sentences what is not decided for good."""
+    sentences = []
+    if counts.waiting:
+        waits = "waits" if counts.waiting == 1 else "wait"
+        sentences.append(
+            f"{_number(counts.waiting, noun)} still {waits} for a second reviewer."
+        )
+    if counts.conflict:
+        still = "is" if counts.conflict == 1 else "are"
+        sentences.append(f"{_number(counts.conflict, noun)} {still} in conflict, not resolved.")
+    if counts.maybe:
+        was = "was" if counts.maybe == 1 else "were"
+        sentences.append(f"{_number(counts.maybe, noun)} {was} marked as maybe.")
+    return sentences
 
 
 @dataclass(frozen=True)
@@ -214,36 +310,63 @@ class FlowDiagram(Chart):
     stages : lines of the box, and of the one beside it; an empty list for none
     """
 
-    stages: Sequence[tuple[Sequence[str], Sequence[str]]]
+    stages: Sequence[Stagebox]
     title: str = "Flow of records"
     caption: str = "Flow of records after PRISMA 2020."
+    narrow: bool = False
 
     @property
     def svg(self) -> Markup:
         """The drawing."""
         drawn: list[Markup] = []
-        top = 10
+        top = 10.0
         middle = _LEFT_BOX_X + _BOX_WIDTH / 2
+        draw = self._draw_below if self.narrow else self._draw_beside
         for number, (main, side) in enumerate(self.stages):
             lines = _wrapped(main)
-            beside = _wrapped(side)
-            height = _height(lines)
-            room = max(_height(lines), _height(beside))
-            drawn.append(_box(_LEFT_BOX_X, top, height, lines))
-            if beside:
-                drawn.append(_box(_RIGHT_BOX_X, top, _height(beside), beside))
-                across = top + min(height, _height(beside)) / 2
-                drawn += _arrow(_LEFT_BOX_X + _BOX_WIDTH, across, _RIGHT_BOX_X, across=True)
+            drawn.append(_box(_LEFT_BOX_X, top, lines))
+            bottom = draw(drawn, top, lines, _wrapped(side))
             if number < len(self.stages) - 1:
-                drawn += _arrow(middle, top + height, top + room + _BOX_GAP, across=False)
-            top += room + _BOX_GAP
-        told = "; ".join(line for main, side in self.stages for line in (*main, *side))
-        return drawing(
-            self.title, _PAGE_WIDTH, int(top - _BOX_GAP + 10), drawn, description=told
-        )
+                if not self.narrow:
+                    drawn += _arrow(
+                        middle, top + _height(lines), bottom + _BOX_GAP, across=False
+                    )
+                elif not side:
+                    drawn += _arrow(middle, bottom, bottom + _BOX_GAP, across=False)
+                top = bottom + _BOX_GAP
+        told = "; ".join(line.strip() for stage in self.stages for box in stage for line in box)
+        width = _NARROW_WIDTH if self.narrow else _PAGE_WIDTH
+        return drawing(self.title, width, int(bottom + 10), drawn, description=told)
+
+    def _draw_beside(
+        self, drawn: list[Markup], top: float, main: Sequence[str], side: Sequence[str]
+    ) -> float:
+        """Draw what leaves the flow beside a box; return where the lower of the two ends."""
+        height = _height(main)
+        if not side:
+            return top + height
+        drawn.append(_box(_RIGHT_BOX_X, top, side))
+        across = top + min(height, _height(side)) / 2
+        drawn += _arrow(_LEFT_BOX_X + _BOX_WIDTH, across, _RIGHT_BOX_X, across=True)
+        return top + max(height, _height(side))
+
+    def _draw_below(
+        self, drawn: list[Markup], top: float, main: Sequence[str], side: Sequence[str]
+    ) -> float:
+        """Draw what leaves the flow below a box, set in; return where it ends."""
+        bottom = top + _height(main)
+        if not side:
+            return bottom
+        below = bottom + _BOX_GAP / 3
+        drawn.append(_box(_NARROW_SIDE_X, below, side))
+        # A line at the left leads to that box, and on to the next stage.
+        x = (_LEFT_BOX_X + _NARROW_SIDE_X) / 2
+        drawn += _arrow(x, bottom, below + _height(side) + _BOX_GAP, across=False)
+        drawn += _arrow(x, below + _height(side) / 2, _NARROW_SIDE_X, across=True)
+        return below + _height(side)
 
 
-def _reasons(log: ReviewLog, records: Iterable[str], stage: Stage) -> dict[str, int]:
+def _reasons(log: ReviewReading, records: Iterable[str], stage: Stage) -> dict[str, int]:
     """Count the records excluded for each reason.
 
     A reason that several reviewers gave counts once.
@@ -277,18 +400,6 @@ def _number(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _joined(duplicates: int) -> list[str]:
-    if duplicates:
-        return [f"Duplicate records removed (n = {duplicates:,})"]
-    return []
-
-
-def _counted(name: str, count: int) -> list[str]:
-    if count:
-        return _indented([f"{name} (n = {count:,})"])
-    return []
-
-
 def _shortened(counts: dict[str, int], others: str) -> list[tuple[str, int]]:
     ranked = sorted(counts.items(), key=lambda item: -item[1])
     rest = sum(count for _, count in ranked[_MAX_LISTED:])
@@ -303,7 +414,11 @@ def _wrapped(lines: Iterable[str]) -> list[str]:
     return [
         part
         for line in lines
-        for part in textwrap.wrap(line, _LETTERS_PER_LINE, subsequent_indent="    ")
+        for part in textwrap.wrap(
+            line,
+            _LETTERS_PER_LINE,
+            subsequent_indent=" " * (len(line) - len(line.lstrip()) + 2),
+        )
     ]
 
 
@@ -311,7 +426,8 @@ def _height(lines: Sequence[str]) -> int:
     return len(lines) * _LINE_HEIGHT + 2 * _PADDING - 4
 
 
-def _box(left: float, top: float, height: float, lines: Sequence[str]) -> Markup:
+def _box(left: float, top: float, lines: Sequence[str]) -> Markup:
+    height = _height(lines)
     frame = tag("rect", class_="box", x=left, y=top, width=_BOX_WIDTH, height=height, rx=4)
     texts = []
     for number, line in enumerate(lines):

@@ -23,9 +23,11 @@ from bayesift.screening.review_log import (
     ABSTRACT,
     FULL_TEXT,
     Record,
-    ReviewLog,
+    ReviewReading,
     Stage,
+    Status,
     Verdict,
+    seen_by,
     with_decisions,
 )
 from bayesift.screening.stopping.decay import RankDecay, StoppingEstimate
@@ -50,6 +52,7 @@ class Progress:
     ----------
     n_records : to screen
     n_included, n_maybe, n_excluded : decided so far
+    n_waiting, n_conflict : waiting for a second reviewer, and decided in two ways
     since_find : decisions since the last record that was not excluded
     estimate : of what is left, for 95% recall; its caveat says why it cannot be told yet
     """
@@ -58,21 +61,54 @@ class Progress:
     n_included: int
     n_maybe: int
     n_excluded: int
+    n_waiting: int
+    n_conflict: int
     since_find: int
     estimate: StoppingEstimate
 
     @property
     def n_decided(self) -> int:
-        """How many records have a decision."""
+        """How many records are decided for good."""
         return self.n_included + self.n_maybe + self.n_excluded
+
+    @property
+    def n_open(self) -> int:
+        """How many records nobody has decided on."""
+        return self.n_records - self.n_decided - self.n_waiting - self.n_conflict
 
     def stopping_line(self) -> str:
         """Say in a sentence what is known of the records that are left."""
-        return (
-            "all records are decided"
-            if self.n_decided == self.n_records
-            else str(self.estimate)
+        return unfinished_line(self.n_open, self.n_waiting, self.n_conflict) or str(
+            self.estimate
         )
+
+    def end_line(self) -> str:
+        """Say what others still have to do when nothing is left for a reviewer."""
+        return unfinished_line(0, self.n_waiting, self.n_conflict)
+
+
+def unfinished_line(n_open: int, n_waiting: int, n_conflict: int) -> str:
+    """Say what is still to be done once every record has a decision; "" before.
+
+    Examples
+    --------
+    >>> unfinished_line(0, 0, 0)
+    'all records are decided'
+    >>> unfinished_line(0, 30, 1)
+    'every record has a decision; 30 wait for a second reviewer, 1 is in conflict'
+    """
+    if n_open:
+        return ""
+    parts = []
+    if n_waiting:
+        parts.append(
+            f"{n_waiting:,} {'waits' if n_waiting == 1 else 'wait'} for a second reviewer"
+        )
+    if n_conflict:
+        parts.append(f"{n_conflict:,} {'is' if n_conflict == 1 else 'are'} in conflict")
+    if not parts:
+        return "all records are decided"
+    return f"every record has a decision; {', '.join(parts)}"
 
 
 @dataclass(frozen=True)
@@ -89,7 +125,7 @@ class PoolTexts:
     word_vectors: WordVectors | None = None
 
     @classmethod
-    def of_log(cls, log: ReviewLog, word_vectors: WordVectors | None = None) -> PoolTexts:
+    def of_log(cls, log: ReviewReading, word_vectors: WordVectors | None = None) -> PoolTexts:
         """Collect the texts of a review as it is now."""
         wanted = "\n".join(part for part in (log.settings.query, log.settings.criteria) if part)
         sought = Reference(title=wanted)
@@ -122,7 +158,7 @@ class PoolTexts:
 
 
 class RankedRecords:
-    """The records of a review in the order of their relevance, as all its reviewers teach it.
+    """The records of a review in the order of their relevance, as its reviewers teach it.
 
     The query and the inclusion criteria are a document that is known to be relevant, so that
     records are ranked before the first decision. Labels of an older review are scores of a model of
@@ -132,7 +168,7 @@ class RankedRecords:
 
     Parameters
     ----------
-    log : of the review
+    log : of the review, or one person's view of it, which teaches only what that person may see
     snapshots : folder for the vectors of large reviews, which take some time to make
     pool : the vectors of its `PoolTexts`, if they were made before
     word_vectors : for a further part of the similarity, small in weight: the mean of the vectors of
@@ -155,7 +191,7 @@ class RankedRecords:
 
     def __init__(
         self,
-        log: ReviewLog,
+        log: ReviewReading,
         *,
         snapshots: Path | None = None,
         pool: Pool | None = None,
@@ -238,17 +274,19 @@ class RankedRecords:
 
         The ranking follows with the next `refit` of the queue.
         """
-        self._n_held[self._row[record]] = len(self.log.decisions_on(record))
+        row = self._row[record]
+        self._n_held[row] = len(self.log.decisions_on(record))
         verdict = self.log.verdict(record)
         if verdict is None:
-            self.queue.withdraw(record)
-        else:
-            of_full_text = self.log.verdict(record, FULL_TEXT)
-            self.queue.judge(
-                record,
-                verdict != "excluded",
-                grade=_FULL_TEXT_EXCLUDED_GRADE if of_full_text == "excluded" else 1.0,
-            )
+            if self.queue.labels[row]:
+                self.queue.withdraw(record)
+            return
+        of_full_text = self.log.verdict(record, FULL_TEXT)
+        grade = _FULL_TEXT_EXCLUDED_GRADE if of_full_text == "excluded" else 1.0
+        label = -1 if verdict == "excluded" else 1
+        # A second decision that says the same changes nothing.
+        if (self.queue.labels[row], self.queue.grades[row]) != (label, grade):
+            self.queue.judge(record, label > 0, grade=grade)
 
     def open_rows(self, reviewer: str, stage: Stage = ABSTRACT) -> IntArray:
         """Return the rows that a reviewer may decide on next."""
@@ -310,20 +348,21 @@ class RankedRecords:
 
         Parameters
         ----------
-        only : those that are "included", "excluded", "maybe" or "open"; all by default
+        only : those that are "included", "excluded", "maybe", "waiting" (for a second reviewer),
+            in "conflict", or "open"; all by default
         sources : every source of a record instead of one reference for all
         """
         ranks = self.ranks()
         written: list[Reference] = []
         for record in self.log.records.values():
-            verdict = self.log.final_verdict(record.id)
-            if only and (verdict or "open") not in only:
+            status = self.log.final_status(record.id)
+            if only and status not in only:
                 continue
             rank, probability = ranks[record.id]
             told = {
                 "record": record.id,
-                "decision": verdict or "",
-                "stage": FULL_TEXT if self.log.verdict(record.id, FULL_TEXT) else "",
+                "decision": "" if status == "open" else status,
+                "stage": FULL_TEXT if self.log.status(record.id, FULL_TEXT) != "open" else "",
                 "rank": str(rank),
                 "probability": f"{probability:.4f}",
                 "sources": "; ".join(
@@ -358,12 +397,17 @@ class RankedRecords:
         """Return how far the review is, and what is left."""
         if self.estimated is None or self.estimated[0] != len(self.log.events):
             self.estimated = self.estimating()()
-        counts = Counter(
-            self.log.verdict(record) for record in self.log.decided() if record in self._row
+        statuses: Counter[Status] = Counter(self.log.status(record) for record in self.ids)
+        return Progress(
+            n_records=len(self.ids),
+            n_included=statuses["included"],
+            n_maybe=statuses["maybe"],
+            n_excluded=statuses["excluded"],
+            n_waiting=statuses["waiting"],
+            n_conflict=statuses["conflict"],
+            since_find=self.since_find(),
+            estimate=self.estimated[1],
         )
-        estimate = self.estimated[1]
-        numbers = (counts["included"], counts["maybe"], counts["excluded"])
-        return Progress(len(self.ids), *numbers, self.since_find(), estimate)
 
     def since_find(self) -> int:
         """Count the decisions since the last record that was not excluded."""
@@ -438,6 +482,7 @@ class Review:
 
     Attributes
     ----------
+    seen : what the reviewer may see of the project
     ranked : the records in the order of their relevance
 
     Examples
@@ -463,8 +508,9 @@ class Review:
         self, project: Project, reviewer: str, *, word_vectors: WordVectors | None = None
     ) -> None:
         self.project, self.reviewer = project, reviewer
+        self.seen = seen_by(reviewer, project)
         self.ranked = RankedRecords(
-            project, snapshots=project.snapshot_folder, word_vectors=word_vectors
+            self.seen, snapshots=project.snapshot_folder, word_vectors=word_vectors
         )
         self._skipped: list[str] = []
 

@@ -1,16 +1,18 @@
 """Keep the log of a review, and derive decisions, conflicts, notes, tags and records from it.
 
 A log does not know where it is kept: `Project` writes it to a folder, the service to its database.
-The same events give the same review in both.
+The same events give the same review in both. `PersonalView` shows a log as one of its reviewers may
+see it while decisions are blind.
 """
 
 from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from bayesift.errors import DataError
 from bayesift.references import Decision as GivenDecision
@@ -41,6 +43,7 @@ ABSTRACT: Stage = "abstract"
 FULL_TEXT: Stage = "full text"
 _VERDICTS = get_args(Verdict)
 _MAX_NUMBER = 1e12  # of ranks, scores, seconds and strengths
+_PLACE = ("rank", "score")  # of a decision
 _ABOUT_A_RECORD = ("decide", "undo", "resolve", "note", "tag", "file", "split", "join")
 
 
@@ -134,14 +137,24 @@ class ReviewerDecision:
 
 @dataclass(frozen=True)
 class ReviewNote:
-    """A note on a record."""
+    """A note on a record; `stage` is the stage that the record was in."""
 
     text: str
     by: str
     at: str
+    stage: Stage = ABSTRACT
 
     def __str__(self) -> str:
         return self.text
+
+
+@dataclass(frozen=True)
+class ReviewTags:
+    """The tags that one person gave a record; `stage` is the stage that the record was in."""
+
+    tags: tuple[str, ...]
+    by: str
+    stage: Stage = ABSTRACT
 
 
 @dataclass(frozen=True)
@@ -187,7 +200,104 @@ class ProjectSettings:
         return replace(self, **changes)
 
 
-class ReviewLog:
+class ReviewReading(ABC):
+    """What can be read of a review: by `ReviewLog` all of it, by `PersonalView` a part.
+
+    Attributes
+    ----------
+    references : as they were read
+    records : what is screened, in the order of the files
+    events : the log
+    begun_with, first_groups : the settings and the numbers of records before the first event
+    settings : as they are now
+    resolutions : by stage and record, how a conflict was decided
+    full_text_places : by record, where its full text is: a link or the name of a file
+    words : strengths of words that speak for relevance, or against it
+    prior : labelled records of an older review
+    stopped : the event that ended the screening; None before
+    """
+
+    references: Sequence[Reference]
+    first_groups: tuple[int, ...]
+    begun_with: ProjectSettings
+    settings: ProjectSettings
+    events: list[Event]
+    records: dict[str, Record]
+    resolutions: dict[Stage, dict[str, ReviewerDecision]]
+    full_text_places: dict[str, str]
+    words: dict[str, float]
+    prior: list[Reference]
+    stopped: Event | None
+
+    @abstractmethod
+    def decisions_on(self, record: str, stage: Stage = ABSTRACT) -> dict[str, ReviewerDecision]:
+        """Return the decisions on one record that hold now, by reviewer."""
+
+    @abstractmethod
+    def decided(self, stage: Stage = ABSTRACT) -> Collection[str]:
+        """Return the records with at least one decision, in the order of the first."""
+
+    @abstractmethod
+    def status(self, record: str, stage: Stage = ABSTRACT) -> Status:
+        """Return "waiting" for a second reviewer, "conflict", or the verdict on a record."""
+
+    @abstractmethod
+    def notes_on(self, record: str) -> list[ReviewNote]:
+        """Return the notes on a record, oldest first."""
+
+    @abstractmethod
+    def tags_on(self, record: str) -> tuple[str, ...]:
+        """Return the tags of a record."""
+
+    @property
+    def decisions(self) -> dict[str, dict[str, ReviewerDecision]]:
+        """The decisions on titles and abstracts that hold now, by record and reviewer."""
+        return self.decisions_of(ABSTRACT)
+
+    def decisions_of(self, stage: Stage) -> dict[str, dict[str, ReviewerDecision]]:
+        """Return the decisions of a stage that hold now, by record and reviewer."""
+        return {record: self.decisions_on(record, stage) for record in self.decided(stage)}
+
+    def verdict(self, record: str, stage: Stage = ABSTRACT) -> Verdict | None:
+        """Return the verdict of all reviewers on a record, "maybe" if they differ, None before any.
+
+        The resolution of a conflict overrules the reviewers.
+        """
+        if record in self.resolutions[stage]:
+            return self.resolutions[stage][record].verdict
+        verdicts = {given.verdict for given in self.decisions_on(record, stage).values()}
+        if len(verdicts) == 1:
+            return verdicts.pop()
+        if verdicts:
+            return "maybe"
+        return None
+
+    def stage_records(self, stage: Stage = ABSTRACT) -> list[str]:
+        """Return the records that a stage screens: all, or those included by title and abstract."""
+        if stage == ABSTRACT:
+            return list(self.records)
+        return [record for record in self.records if self.status(record) == "included"]
+
+    def stage_of(self, record: str) -> Stage:
+        """Return the last stage that a record has reached."""
+        passed = self.settings.full_texts and self.status(record) == "included"
+        return FULL_TEXT if passed or self.decisions_on(record, FULL_TEXT) else ABSTRACT
+
+    def final_status(self, record: str) -> Status:
+        """Return the status of a record in the last stage that began to decide on it."""
+        status = self.status(record, FULL_TEXT)
+        return self.status(record) if status == "open" else status
+
+    @property
+    def all_tags(self) -> list[str]:
+        """The tags of all records, sorted."""
+        found: set[str] = set()
+        for record in self.records:
+            found.update(self.tags_on(record))
+        return sorted(found)
+
+
+class ReviewLog(ReviewReading):
     """The records of a review and the events about them.
 
     Parameters
@@ -196,19 +306,6 @@ class ReviewLog:
     groups : the number of the record that each reference belongs to
     settings : what the review was begun with
     events : so far
-
-    Attributes
-    ----------
-    records : what is screened, in the order of the files
-    events : the log
-    begun_with, first_groups : the settings and the numbers of records before the first event
-    settings : as they are now
-    resolutions : by stage and record, how a conflict was decided
-    notes, tags : by record
-    full_text_places : by record, where its full text is: a link or the name of a file
-    words : strengths of words that speak for relevance, or against it
-    prior : labelled records of an older review
-    stopped : the event that ended the screening; None before
 
     Examples
     --------
@@ -229,18 +326,17 @@ class ReviewLog:
         self._groups = groups
         self.first_groups = tuple(groups)
         self.begun_with = self.settings = settings or ProjectSettings()
-        self.events: list[Event] = []
-        self.records: dict[str, Record] = {}
-        self.resolutions: dict[Stage, dict[str, ReviewerDecision]] = {
-            ABSTRACT: {},
-            FULL_TEXT: {},
-        }
-        self.notes: dict[str, list[ReviewNote]] = {}
-        self.tags: dict[str, tuple[str, ...]] = {}
-        self.full_text_places: dict[str, str] = {}
-        self.words: dict[str, float] = {}
-        self.prior: list[Reference] = []
-        self.stopped: Event | None = None
+        self.events = []
+        self.records = {}
+        self.resolutions = {ABSTRACT: {}, FULL_TEXT: {}}
+        self.full_text_places = {}
+        self.words = {}
+        self.prior = []
+        self.stopped = None
+        self._notes: dict[str, list[ReviewNote]] = {}
+        self._tags: dict[str, list[ReviewTags]] = {}
+        self._stages: list[Stage] = []  # that each event is about
+        self._joined: dict[str, str] = {}  # records that became a part of another one
         self._held: dict[Stage, dict[str, dict[str, list[ReviewerDecision]]]] = {
             ABSTRACT: {},
             FULL_TEXT: {},
@@ -249,25 +345,35 @@ class ReviewLog:
         self._collect_records()
         self.accept(events)
 
-    @property
-    def decisions(self) -> dict[str, dict[str, ReviewerDecision]]:
-        """The decisions on titles and abstracts that hold now, by record and reviewer."""
-        return self.decisions_of(ABSTRACT)
-
-    def decisions_of(self, stage: Stage) -> dict[str, dict[str, ReviewerDecision]]:
-        """Return the decisions of a stage that hold now, by record and reviewer."""
-        return {
-            record: {by: given[-1] for by, given in held.items()}
-            for record, held in self._held[stage].items()
-        }
-
     def decisions_on(self, record: str, stage: Stage = ABSTRACT) -> dict[str, ReviewerDecision]:
         """Return the decisions on one record that hold now, by reviewer."""
         return {by: given[-1] for by, given in self._held[stage].get(record, {}).items()}
 
-    def decided(self, stage: Stage = ABSTRACT) -> KeysView[str]:
-        """Return the records with at least one decision."""
+    def decided(self, stage: Stage = ABSTRACT) -> Collection[str]:
+        """Return the records with at least one decision, in the order of the first."""
         return self._held[stage].keys()
+
+    def notes_on(self, record: str) -> list[ReviewNote]:
+        """Return the notes on a record, oldest first."""
+        return self._notes.get(record, [])
+
+    def tags_on(self, record: str) -> tuple[str, ...]:
+        """Return the tags of a record."""
+        return joined_tags(self.all_tags_on(record))
+
+    def all_tags_on(self, record: str) -> list[ReviewTags]:
+        """Return the tags of a record by the people who gave them."""
+        return self._tags.get(record, [])
+
+    def is_blind(self, record: str, stage: Stage) -> bool:
+        """Return whether reviewers do not see one another's decisions on a record yet."""
+        if self.settings.reviewers_per_record == 1:
+            return False
+        return self.status(record, stage) in ("open", "waiting")
+
+    def has_decided(self, person: str) -> bool:
+        """Return whether a person has ever decided on a record."""
+        return person in self._done
 
     def prepare(
         self,
@@ -320,22 +426,9 @@ class ReviewLog:
     def accept(self, events: Iterable[Event]) -> None:
         """Add events to the log and let them take effect."""
         for event in events:
+            self._stages.append(self._stage_of_event(event))
             self._apply(event)
             self.events.append(event)
-
-    def verdict(self, record: str, stage: Stage = ABSTRACT) -> Verdict | None:
-        """Return the verdict of all reviewers on a record, "maybe" if they differ, None before any.
-
-        The resolution of a conflict overrules the reviewers.
-        """
-        if record in self.resolutions[stage]:
-            return self.resolutions[stage][record].verdict
-        verdicts = {given[-1].verdict for given in self._held[stage].get(record, {}).values()}
-        if len(verdicts) == 1:
-            return verdicts.pop()
-        if verdicts:
-            return "maybe"
-        return None
 
     def status(self, record: str, stage: Stage = ABSTRACT) -> Status:
         """Return "waiting" for a second reviewer, "conflict", or the verdict on a record."""
@@ -351,12 +444,6 @@ class ReviewLog:
             return "conflict"
         return verdict
 
-    def stage_records(self, stage: Stage = ABSTRACT) -> list[str]:
-        """Return the records that a stage screens: all, or those included by title and abstract."""
-        if stage == ABSTRACT:
-            return list(self.records)
-        return [record for record in self.records if self.status(record) == "included"]
-
     def last_decision(self, by: str) -> str | None:
         """Return the record that a reviewer decided on last, decisions taken back left out."""
         done = self._done.get(by)
@@ -371,9 +458,21 @@ class ReviewLog:
             return done[-1][1:]
         return None
 
-    def final_verdict(self, record: str) -> Verdict | None:
-        """Return the verdict of the last stage that decided on a record."""
-        return self.verdict(record, FULL_TEXT) or self.verdict(record)
+    def events_by_subject(self) -> Iterable[tuple[Event, str, Stage]]:
+        """Yield the events, each with the record that it is about now, and the stage."""
+        for event, stage in zip(self.events, self._stages, strict=True):
+            record = event.record
+            while record in self._joined:
+                record = self._joined[record]
+            yield event, record, stage
+
+    def _stage_of_event(self, event: Event) -> Stage:
+        """Return the stage that an event is about, before it takes effect."""
+        if event.type == "undo":
+            return self._done[event.by][-1][1]
+        if event.type in ("note", "tag"):
+            return self.stage_of(event.record)
+        return _stage(event)
 
     def _apply(self, event: Event) -> None:
         data = event.data
@@ -393,11 +492,10 @@ class ReviewLog:
             case "undo":
                 self._take_back(event)
             case "note":
-                self.notes.setdefault(event.record, []).append(
-                    ReviewNote(str(data["text"]), event.by, event.at)
-                )
+                note = ReviewNote(str(data["text"]), event.by, event.at, self._stages[-1])
+                self._notes.setdefault(event.record, []).append(note)
             case "tag":
-                self.tags[event.record] = tuple(map(str, data["tags"]))
+                self._set_tags(event)
             case "file":
                 self.full_text_places[event.record] = str(data["place"])
             case "words":
@@ -412,6 +510,13 @@ class ReviewLog:
                 self.stopped = None
             case "split" | "join":
                 self._regroup(event)
+
+    def _set_tags(self, event: Event) -> None:
+        """Replace the tags of a record that a person sees; those that are blind stay."""
+        tags = tuple(map(str, event.data["tags"]))
+        seen = visible_to(event.by, self, event.record, self.all_tags_on(event.record))
+        kept = [given for given in self.all_tags_on(event.record) if given not in seen]
+        self._tags[event.record] = [*kept, ReviewTags(tags, event.by, self._stages[-1])]
 
     def _take_back(self, event: Event) -> None:
         """Restore the decision before the last one, if the reviewer decided on the record twice."""
@@ -453,12 +558,11 @@ class ReviewLog:
                 (kind, stage, record if about == other else about)
                 for kind, stage, about in done
             ]
-        if other in self.notes:
-            self.notes.setdefault(record, []).extend(self.notes.pop(other))
-        if other in self.tags:
-            self.tags[record] = tuple(
-                dict.fromkeys((*self.tags.get(record, ()), *self.tags.pop(other)))
-            )
+        self._joined[other] = record
+        if other in self._notes:
+            self._notes.setdefault(record, []).extend(self._notes.pop(other))
+        if other in self._tags:
+            self._tags.setdefault(record, []).extend(self._tags.pop(other))
         if other in self.full_text_places:
             self.full_text_places.setdefault(record, self.full_text_places.pop(other))
 
@@ -477,17 +581,135 @@ class ReviewLog:
             )
 
 
-def with_decisions(record: Record, log: ReviewLog, annotations: Mapping[str, str]) -> Reference:
+class PersonalView(ReviewReading):
+    """A review as one person may see it while records are screened by two, blind to one another.
+
+    Of a record that waits for a reviewer, the status is shown, but only the person's own decision,
+    notes and tags. What the ranking said to others before their decisions (rank, score) is not
+    shown, since it follows from their other decisions.
+
+    Parameters
+    ----------
+    log : of the review
+    person : who looks at it
+
+    Examples
+    --------
+    >>> settings = ProjectSettings(reviewers_per_record=2)
+    >>> log = ReviewLog([Reference(title="Corn")], [1], settings)
+    >>> log.accept(log.prepare("decide", [{"by": "ann", "record": "1", "verdict": "included"}]))
+    >>> ann, bob = PersonalView(log, "ann"), PersonalView(log, "bob")
+    >>> ann.verdict("1"), bob.verdict("1"), bob.status("1"), len(bob.events)
+    ('included', None, 'waiting', 0)
+    """
+
+    def __init__(self, log: ReviewLog, person: str) -> None:
+        self._log = log
+        self._person = person
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what everybody may see as it is in the log."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._log, name)
+
+    @property
+    def events(self) -> list[Event]:  # type: ignore[override]
+        """The events that the person may see, others' without what depends on blind decisions."""
+        log = self._log
+        seen = []
+        for event, record, stage in log.events_by_subject():
+            if not self._hides(event, record, stage):
+                seen.append(event)
+        if len(seen) == len(log.events):
+            return log.events
+        return [event if event.by == self._person else _without_place(event) for event in seen]
+
+    def _hides(self, event: Event, record: str, stage: Stage) -> bool:
+        if event.type == "resolve":  # of a conflict that is none any more
+            return self._log.is_blind(record, stage)
+        is_personal = event.type in ("decide", "undo", "note", "tag")
+        is_of_another = event.by != self._person
+        return is_personal and is_of_another and self._log.is_blind(record, stage)
+
+    def decisions_on(self, record: str, stage: Stage = ABSTRACT) -> dict[str, ReviewerDecision]:
+        """Return the decisions on one record that the person may see, by reviewer."""
+        is_blind = self._log.is_blind(record, stage)
+        seen = {}
+        for by, given in self._log.decisions_on(record, stage).items():
+            if by == self._person:
+                seen[by] = given
+            elif not is_blind:
+                # All that is told of the rank is that there was one.
+                rank = None if given.rank is None else 1
+                seen[by] = replace(given, rank=rank, score=None)
+        return seen
+
+    def decided(self, stage: Stage = ABSTRACT) -> Collection[str]:
+        """Return the records with a decision that the person may see."""
+        found = []
+        for record in self._log.decided(stage):
+            is_own = self._person in self._log.decisions_on(record, stage)
+            if is_own or not self._log.is_blind(record, stage):
+                found.append(record)
+        return found
+
+    def status(self, record: str, stage: Stage = ABSTRACT) -> Status:
+        """Return "waiting" for a second reviewer, "conflict", or the verdict on a record."""
+        return self._log.status(record, stage)
+
+    def notes_on(self, record: str) -> list[ReviewNote]:
+        """Return the notes on a record that the person may see, oldest first."""
+        return visible_to(self._person, self._log, record, self._log.notes_on(record))
+
+    def tags_on(self, record: str) -> tuple[str, ...]:
+        """Return the tags of a record that the person may see."""
+        tags = self._log.all_tags_on(record)
+        return joined_tags(visible_to(self._person, self._log, record, tags))
+
+
+def seen_by(person: str, log: ReviewLog) -> ReviewReading:
+    """Return a review as a person may see it: whole, unless two decide on a record blindly."""
+    if log.settings.reviewers_per_record == 1:
+        return log
+    return PersonalView(log, person)
+
+
+_Said = TypeVar("_Said", ReviewNote, ReviewTags)
+
+
+def visible_to(person: str, log: ReviewLog, record: str, said: Sequence[_Said]) -> list[_Said]:
+    """Return those of the notes or tags on a record that a person may see."""
+    return [each for each in said if each.by == person or not log.is_blind(record, each.stage)]
+
+
+def joined_tags(given: Iterable[ReviewTags]) -> tuple[str, ...]:
+    """Return the tags that several people gave, each once."""
+    found: dict[str, None] = {}
+    for each in given:
+        found.update(dict.fromkeys(each.tags))
+    return tuple(found)
+
+
+def _without_place(event: Event) -> Event:
+    """Return an event without what the ranking said to the person."""
+    kept = {name: value for name, value in event.data.items() if name not in _PLACE}
+    return replace(event, data=kept)
+
+
+def with_decisions(
+    record: Record, log: ReviewReading, annotations: Mapping[str, str]
+) -> Reference:
     """Convert a record to a reference with its decisions, reasons, tags and notes."""
     held = log.decisions_on(record.id, FULL_TEXT) or log.decisions_on(record.id)
     given = tuple(
         GivenDecision(decision.verdict, by, decision.reasons) for by, decision in held.items()
     )
-    notes = " / ".join(map(str, log.notes.get(record.id, ())))
+    notes = " / ".join(map(str, log.notes_on(record.id)))
     added = {**annotations, "note": notes, "file": log.full_text_places.get(record.id, "")}
     written = tuple((name, value) for name, value in added.items() if value)
     kept = tuple(pair for pair in record.reference.annotations if pair[0] not in dict(written))
-    labels = tuple(dict.fromkeys((*record.reference.labels, *log.tags.get(record.id, ()))))
+    labels = tuple(dict.fromkeys((*record.reference.labels, *log.tags_on(record.id))))
     return replace(
         record.reference, decisions=given, labels=labels, annotations=(*kept, *written)
     )

@@ -359,11 +359,8 @@ class Service:
         self._write_mirrors()
 
     def _learn(self, review: str) -> None:
-        opened = self.live.reviews.opened.get(review)
-        if opened is None or opened.ranked is None:
-            return  # the ranking was not needed yet
         try:
-            self.live.reviews.learn(review)
+            self.live.reviews.learn_all(review)
         except NotFoundError:
             pass  # deleted meanwhile
         except Exception:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from bayesift.errors import DataError
 from bayesift.references import Reference
-from bayesift.screening import Project, ReviewLog
+from bayesift.screening import Project, ReviewReading
 from bayesift.screening.export import export_references
 from bayesift.screening.project import MARK, RECORDS
 from bayesift.service.errors import TooLargeError
@@ -50,8 +50,8 @@ _NOT_A_PROJECT = (
 )
 
 
-def audit_csv(log: ReviewLog) -> str:
-    """Return everything that people did to a review, in order."""
+def audit_csv(log: ReviewReading) -> str:
+    """Return what people did to a review, in order."""
     lines = io.StringIO()
     writer = csv.writer(lines)
     writer.writerow(["number", "at", "by", "what", "record", "details"])

@@ -5,9 +5,12 @@ payload of a row. A review is replayed when it is first needed.
 
 Each review has a lock of its own. The writer holds it from the first change to the commit, so that
 readers never see what the log does not hold. A decision is written first and learned afterwards:
-the writer only notes in the ranking what was decided; once that is committed, `OpenReviews.learn`
-makes vectors and fits the model, in another thread and without the lock while it computes. Who
-needs the ranking waits for that, so that it always follows from all decisions before.
+the writer only notes in the rankings what was decided; once that is committed, `OpenReviews.learn`
+makes vectors and fits the models, in another thread and without the lock while it computes. Who
+needs a ranking waits for that, so that it always follows from all decisions before.
+
+A review that one reviewer decides on has one ranking. Where two decide blindly, each has their own,
+which follows from what they may see, so that no rank or probability tells what is blind.
 """
 
 from __future__ import annotations
@@ -15,12 +18,20 @@ from __future__ import annotations
 import io
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from bayesift.screening import Pool, ProjectSettings, RankedRecords, ReviewLog
+from bayesift.screening import (
+    Pool,
+    ProjectSettings,
+    RankedRecords,
+    ReviewLog,
+    ReviewReading,
+    seen_by,
+)
 from bayesift.screening.project import read_records
 from bayesift.screening.review import PoolTexts
 from bayesift.screening.review_log import Event, EventType, Stage, Verdict
@@ -37,6 +48,7 @@ DELETED = "review put away"
 RESTORED = "review restored"
 _REGROUPING = ("split", "join", "prior", "settings")  # after these, vectors must be made anew
 _DECIDING = ("decide", "undo", "resolve")
+_MAX_RANKINGS = 20  # of a review that are kept in memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,34 +185,65 @@ class RecordPlace(NamedTuple):
 
 
 @dataclass(eq=False)
+class Ranking:
+    """The records in the order of their relevance, as some people see it.
+
+    `estimate_until` is the time (monotonic) until which an estimate of what is left is recent
+    enough.
+    """
+
+    records: RankedRecords
+    estimate_until: float = 0.0
+
+
+@dataclass(eq=False)
 class LiveReview:
     """A review in memory.
 
     Attributes
     ----------
     row, log : as they are stored
-    ranked : the ranking, once it was needed
-    estimate_until : time (monotonic) until which an estimate of what is left is recent enough
-    learning : held by the one thread that makes vectors or fits the model
+    rankings : those that were needed, by `viewer`, the latest used last
+    learning : held by the one thread that makes vectors or fits a model
     """
 
     row: ReviewRow
     log: ReviewLog
-    ranked: RankedRecords | None = None
-    estimate_until: float = 0.0
+    rankings: OrderedDict[str, Ranking] = field(default_factory=OrderedDict)
     learning: threading.Lock = field(default_factory=threading.Lock)
     _vectors: tuple[str, Pool] | None = None
 
+    def seen_by(self, person: str) -> ReviewReading:
+        """Return what a person may see of the review."""
+        return seen_by(person, self.log)
+
+    def viewer(self, person: str) -> str:
+        """Return the name of the ranking that a person sees.
+
+        It is "" for what all see: the ranking of a review without blind decisions, and for those
+        who have not decided the ranking by what is settled.
+        """
+        is_blind = self.log.settings.reviewers_per_record > 1
+        return person if is_blind and self.log.has_decided(person) else ""
+
+    def ranking(self, person: str) -> Ranking | None:
+        """Return the ranking that a person sees, if it was made."""
+        found = self.rankings.get(self.viewer(person))
+        if found is not None:
+            self.rankings.move_to_end(self.viewer(person))
+        return found
+
     def accept(self, events: Sequence[Event]) -> None:
-        """Let events take effect; the ranking takes note of them, but is not refitted."""
-        self.log.accept(events)
+        """Let events take effect; the rankings take note of them, but are not refitted."""
         for event in events:
+            self.log.accept([event])
             if event.type in _REGROUPING:
-                self.ranked = None
-            elif self.ranked is not None and event.type in _DECIDING:
-                self.ranked.learn(event.record)
-            elif self.ranked is not None and event.type == "words":
-                self.ranked.queue.set_words(self.log.words)
+                self.rankings.clear()
+            for ranking in self.rankings.values():
+                if event.type in _DECIDING:
+                    ranking.records.learn(event.record)
+                elif event.type == "words":
+                    ranking.records.queue.set_words(self.log.words)
 
     def vectors(self, texts: PoolTexts) -> Pool:
         """Return the vectors of texts, made anew only if the texts have changed."""
@@ -209,10 +252,14 @@ class LiveReview:
             self._vectors = digest, texts.vectors()
         return self._vectors[1]
 
-    def rank(self, texts: PoolTexts, pool: Pool) -> None:
+    def rank(self, person: str, texts: PoolTexts, pool: Pool) -> None:
         """Rank the records by vectors of texts, unless the texts have changed meanwhile."""
-        if self.ranked is None and texts == PoolTexts.of_log(self.log):
-            self.ranked = RankedRecords(self.log, pool=pool, fit=False)
+        viewer = self.viewer(person)
+        if viewer not in self.rankings and texts == PoolTexts.of_log(self.log):
+            records = RankedRecords(self.seen_by(viewer), pool=pool, fit=False)
+            self.rankings[viewer] = Ranking(records)
+            if len(self.rankings) > _MAX_RANKINGS:
+                self.rankings.popitem(last=False)
 
 
 class OpenReviews:
@@ -266,17 +313,18 @@ class OpenReviews:
         self.opened.pop(review, None)
 
     @contextmanager
-    def ranking(self, review: str) -> Iterator[tuple[LiveReview, RankedRecords]]:
-        """Lock a review and yield it with a ranking that follows from all its decisions."""
+    def ranking(self, review: str, person: str) -> Iterator[tuple[LiveReview, RankedRecords]]:
+        """Lock a review and yield it with a ranking that follows from all a person may see."""
         while True:
-            self.learn(review)
+            self.learn(review, person)
             with self.reading(review) as opened:
-                if opened.ranked is not None and opened.ranked.queue.is_current:
-                    yield opened, opened.ranked
+                ranking = opened.ranking(person)
+                if ranking is not None and ranking.records.queue.is_current:
+                    yield opened, ranking.records
                     return
 
-    def learn(self, review: str) -> None:
-        """Bring the ranking of a review up to date.
+    def learn(self, review: str, person: str) -> None:
+        """Bring the ranking that a person sees up to date.
 
         The review is not locked while vectors are made or the model is fitted; what is decided
         meanwhile is learned in another round.
@@ -286,48 +334,57 @@ class OpenReviews:
         with learning:
             while True:
                 with self.reading(review) as opened:
-                    ranked = opened.ranked
-                    if ranked is None:
+                    ranking = opened.ranking(person)
+                    if ranking is None:
                         texts = PoolTexts.of_log(opened.log)
-                    elif ranked.queue.is_current:
+                    elif ranking.records.queue.is_current:
                         return
                     else:
-                        fitting = ranked.queue.fitting()
-                if ranked is None:
+                        fitting = ranking.records.queue.fitting()
+                if ranking is None:
                     pool = opened.vectors(texts)
                     with self.reading(review) as opened:
-                        opened.rank(texts, pool)
+                        opened.rank(person, texts, pool)
                 else:
                     fit = fitting()
                     with self.reading(review):
-                        ranked.queue.install(fit)
+                        ranking.records.queue.install(fit)
+
+    def learn_all(self, review: str) -> None:
+        """Bring all rankings of a review up to date that are in memory."""
+        opened = self.opened.get(review)
+        if opened is not None:
+            for viewer in list(opened.rankings):
+                self.learn(review, viewer)
 
     def place(
         self, review: str, record: str, reviewer: str, stage: Stage
     ) -> RecordPlace | None:
-        """Return how a record is ranked; None if the review was not ranked before."""
+        """Return how a record is ranked; None if it was not ranked for the reviewer before."""
         with self.reading(review) as opened:
-            if opened.ranked is None or record not in opened.log.records:
+            if opened.ranking(reviewer) is None or record not in opened.log.records:
                 return None
-        with self.ranking(review) as (_, ranked):
+        with self.ranking(review, reviewer) as (_, ranked):
             place = ranked.place(record, reviewer, stage)
             return RecordPlace(place["rank"], place["score"], *ranked.place_in_pool(record))
 
-    def estimate(self, review: str, *, rest: float = 0.0) -> None:
+    def estimate(self, review: str, person: str, *, rest: float = 0.0) -> None:
         """Bring the estimate of what is left up to date; it is computed without the lock.
 
         With `rest` an older estimate is good enough for that many times as long as it took.
         """
-        with self.ranking(review) as (opened, ranked):
+        with self.ranking(review, person) as (opened, ranked):
+            ranking = opened.ranking(person)
+            assert ranking is not None
             known = ranked.estimated
-            is_recent = rest > 0 and time.monotonic() < opened.estimate_until
+            is_recent = rest > 0 and time.monotonic() < ranking.estimate_until
             if known and (known[0] == len(opened.log.events) or is_recent):
                 return
             compute = ranked.estimating()
         start = time.monotonic()
         found = compute()
         seconds = time.monotonic() - start
-        opened.estimate_until = start + seconds + rest * seconds
+        ranking.estimate_until = start + seconds + rest * seconds
         if ranked.estimated is None or ranked.estimated[0] < found[0]:
             ranked.estimated = found
 

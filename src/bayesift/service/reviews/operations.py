@@ -249,9 +249,9 @@ def _put_review(
     return row
 
 
-def save_project(review: LiveReview, folder: Path) -> None:
-    """Write a review as a project that `bayesift screen` opens."""
-    log = review.log
+def save_project(review: LiveReview, folder: Path, person: str) -> None:
+    """Write what a person may see of a review as a project that `bayesift screen` opens."""
+    log = review.seen_by(person)
     definition = review.row.definition
     groups: dict[int, list[int]] = {}
     for index, group in enumerate(log.first_groups):

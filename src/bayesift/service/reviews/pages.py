@@ -12,16 +12,16 @@ from bayesift.screening import (
     Agreement,
     PrismaFlow,
     RankedRecords,
-    ReviewLog,
+    ReviewReading,
     methods_paragraph,
 )
+from bayesift.screening.review import unfinished_line
 from bayesift.screening.review_log import (
     ABSTRACT,
     FULL_TEXT,
     Record,
     ReviewerDecision,
     Stage,
-    Status,
 )
 from bayesift.service.access.callers import Person
 from bayesift.service.db.tables import ReviewRow
@@ -50,45 +50,56 @@ def review_row(service: Service, row: ReviewRow) -> schemas.ReviewRowOut:
             log = opened.log
             statuses = Counter(log.status(record) for record in log.decided())
             shown.records = len(log.records)
-        shown.decided = statuses.total() - statuses["waiting"]
+        shown.waiting = statuses["waiting"]
         shown.conflicts = statuses["conflict"]
+        shown.decided = statuses.total() - shown.waiting - shown.conflicts
     return shown
 
 
 def review_out(service: Service, review: str, person: Person) -> schemas.ReviewOut:
     """Return a review with its settings and progress."""
-    with service.live.reviews.ranking(review) as (opened, ranked):
+    with service.live.reviews.ranking(review, person.name) as (opened, ranked):
         row = opened.row
-        log = opened.log
+        log = opened.seen_by(person.name)
         return schemas.ReviewOut(
             **asdict(log.settings),
             id=row.id,
             name=row.name,
             created_at=row.at,
             created_by=row.user,
-            tags=sorted(set().union(*log.tags.values())),
+            tags=log.all_tags,
             stopped=None if log.stopped is None else str(log.stopped.data["reason"]),
             progress=progress_of(log, ranked, person.name, ABSTRACT),
         )
 
 
 def progress_of(
-    log: ReviewLog, ranked: RankedRecords, person: str, stage: Stage
+    log: ReviewReading, ranked: RankedRecords, person: str, stage: Stage
 ) -> schemas.ProgressOut:
     """Return how far a stage is."""
     records = log.stage_records(stage)
-    among = set(records) if stage == FULL_TEXT else log.records.keys()
-    decided = (record for record in log.decided(stage) if record in among)
-    statuses = Counter(log.status(record, stage) for record in decided)
+    statuses = Counter(log.status(record, stage) for record in records)
+    mine: Counter[str] = Counter()
+    for record in records:
+        given = log.decisions_on(record, stage).get(person)
+        if given is not None:
+            mine[given.verdict] += 1
+            mine["waiting"] += log.status(record, stage) == "waiting"
     return schemas.ProgressOut(
         records=len(records),
         included=statuses["included"],
         excluded=statuses["excluded"],
         maybe=statuses["maybe"],
-        open=len(records) - statuses.total(),
+        open=statuses["open"],
         waiting=statuses["waiting"],
         conflicts=statuses["conflict"],
         mine=len(ranked.open_rows(person, stage)),
+        tally=schemas.TallyOut(
+            included=mine["included"],
+            excluded=mine["excluded"],
+            maybe=mine["maybe"],
+            waiting=mine["waiting"],
+        ),
         since_find=ranked.since_find(),
         gauge=gauge_of(ranked) if stage == ABSTRACT else schemas.GaugeOut(sentence=""),
     )
@@ -99,8 +110,10 @@ def gauge_of(ranked: RankedRecords) -> schemas.GaugeOut:
 
     It has numbers only where the coverage of their interval was measured.
     """
-    if len(ranked.log.decided()) == len(ranked.ids):
-        return schemas.GaugeOut(sentence="all records are decided")
+    statuses = Counter(ranked.log.status(record) for record in ranked.ids)
+    unfinished = unfinished_line(statuses["open"], statuses["waiting"], statuses["conflict"])
+    if unfinished:
+        return schemas.GaugeOut(sentence=unfinished)
     if ranked.estimated is None:
         return schemas.GaugeOut(sentence="")
     estimate = ranked.estimated[1]
@@ -126,52 +139,40 @@ def gauge_of(ranked: RankedRecords) -> schemas.GaugeOut:
 
 
 def shown_record(
-    log: ReviewLog, name: str, person: str, stage: Stage, rank: int, probability: float
+    log: ReviewReading, name: str, person: str, stage: Stage, rank: int, probability: float
 ) -> schemas.RecordOut:
-    """Return a record as a person may see it."""
+    """Return a record as a person may see it, by their view of the review."""
     record = known_record(log, name)
     held = log.decisions_on(name, stage)
-    # Until all have decided, reviewers do not see one another's decisions.
-    undecided = log.status(name, stage) in ("open", "waiting")
-    blind = undecided and log.settings.reviewers_per_record > 1
-    seen = [_decision(by, given) for by, given in held.items() if not blind or by == person]
-    hidden = len(held) - len(seen)
+    status = log.status(name, stage)
+    seen = [_decision(by, given) for by, given in held.items()]
     resolution = log.resolutions[stage].get(name)
     if resolution is not None:
         seen.append(_decision(resolution.by, resolution, resolved=True))
-    notes = [note for note in log.notes.get(name, ()) if not blind or note.by == person]
     sources = record.sources if len(record.sources) > 1 else ()
     return schemas.RecordOut(
         id=name,
         reference=ReferenceOut.model_validate(record.reference),
         sources=[ReferenceOut.model_validate(source) for source in sources],
-        status=_seen_status(log, name, person, stage),
+        status=status,
         stage=stage,
         rank=rank,
         probability=probability,
         mine=held[person].verdict if person in held else None,
         decisions=seen,
-        hidden=hidden,
-        notes=[schemas.NoteOut.model_validate(note) for note in notes],
-        tags=list(log.tags.get(name, ())),
+        hidden=status == "waiting" and person not in held,
+        notes=[schemas.NoteOut.model_validate(note) for note in log.notes_on(name)],
+        tags=list(log.tags_on(name)),
         full_text=log.full_text_places.get(name, ""),
     )
 
 
-def known_record(log: ReviewLog, name: str) -> Record:
+def known_record(log: ReviewReading, name: str) -> Record:
     """Return a record that exists."""
     record = log.records.get(name)
     if record is None:
         raise NotFoundError(f"no record {name}")
     return record
-
-
-def _seen_status(log: ReviewLog, record: str, person: str, stage: Stage) -> Status:
-    """Return the status without what another reviewer decided before this one."""
-    status = log.status(record, stage)
-    if status == "waiting" and person not in log.decisions_on(record, stage):
-        return "open"
-    return status
 
 
 def _decision(
@@ -190,7 +191,7 @@ def page_of_records(
     opened: LiveReview, ranked: RankedRecords, person: str, query: schemas.RecordQuery
 ) -> schemas.RecordsOut:
     """Return a page of the records that a query names, the most relevant first."""
-    log = opened.log
+    log = opened.seen_by(person)
     ranks = ranked.ranks()
     stage = query.stage
     among: Iterable[Record] = log.records.values()
@@ -199,9 +200,9 @@ def page_of_records(
     screened = set(log.stage_records(stage)) if stage == FULL_TEXT else log.records.keys()
     found = []
     for record in among:
-        tagged = query.tag is None or query.tag in log.tags.get(record.id, ())
+        tagged = query.tag is None or query.tag in log.tags_on(record.id)
         if tagged and record.id in screened:
-            status = _seen_status(log, record.id, person, stage)
+            status = log.status(record.id, stage)
             if query.status in (None, status):
                 found.append((ranks[record.id], record, status))
     found.sort(key=lambda one: one[0][0])
@@ -223,37 +224,36 @@ def page_of_records(
                 mine=held[person].verdict if person in held else None,
                 rank=rank,
                 probability=probability,
-                tags=list(log.tags.get(record.id, ())),
+                tags=list(log.tags_on(record.id)),
             )
         )
     return schemas.RecordsOut(total=len(found), records=rows)
 
 
-def all_statistics(opened: LiveReview, ranked: RankedRecords) -> schemas.StatisticsOut:
-    """Return the numbers of a review."""
-    log = opened.log
+def all_statistics(
+    opened: LiveReview, ranked: RankedRecords, person: str
+) -> schemas.StatisticsOut:
+    """Return the numbers of a review, as a person may see them."""
+    log = opened.seen_by(person)
     flow = PrismaFlow.of(log)
     return schemas.StatisticsOut(
         flow={
             "identified": flow.identified,
             "duplicates": flow.duplicates,
             "records": flow.n_records,
-            "screened": flow.n_screened,
-            "excluded": flow.excluded,
-            "full_texts_excluded": flow.full_texts_excluded,
-            "full_texts_open": flow.full_texts_open,
+            "screened": flow.screening.n_screened,
+            "abstract": asdict(flow.screening),
+            "full_text": None if flow.full_texts is None else asdict(flow.full_texts),
             "included": flow.included,
-            "maybe": flow.maybe,
-            "open": flow.open,
         },
         agreement=list(_agreement(log)),
-        reviewers=list(_reviewers(log)),
+        reviewers=list(_reviewers(log, opened.log)),
         curve=_curve(log),
         methods=methods_paragraph(log, gauge_of(ranked).sentence),
     )
 
 
-def _agreement(log: ReviewLog) -> Iterator[schemas.AgreementOut]:
+def _agreement(log: ReviewReading) -> Iterator[schemas.AgreementOut]:
     """Measure agreement by stage, on records that several decided on, before resolutions."""
     for stage in _STAGES:
         verdicts: dict[str, dict[str, str]] = {}
@@ -270,23 +270,31 @@ def _agreement(log: ReviewLog) -> Iterator[schemas.AgreementOut]:
             yield schemas.AgreementOut(stage=stage, records=found.n_records, **values)
 
 
-def _reviewers(log: ReviewLog) -> Iterator[schemas.ReviewerOut]:
-    """Count who decided how much in how much time, and who waits for whom."""
+def _reviewers(seen: ReviewReading, log: ReviewReading) -> Iterator[schemas.ReviewerOut]:
+    """Count who decided how much in how much time, and who waits for whom.
+
+    The whole log says how many decisions there are; how they went and how long they took is told of
+    those that are seen.
+    """
     held = []
     waiting = []
+    visible: dict[str, list[ReviewerDecision]] = {}
     for stage in _STAGES:
         for record, given in log.decisions_of(stage).items():
             held.append(given)
             if log.status(record, stage) == "waiting":
                 waiting.append(given)
+            for by, decision in seen.decisions_on(record, stage).items():
+                visible.setdefault(by, []).append(decision)
     for name in dict.fromkeys(by for given in held for by in given):
-        mine = [given[name] for given in held if name in given]
-        seconds = [decision.seconds for decision in mine if decision.seconds is not None]
+        shown = visible.get(name, [])
+        relevant = sum(decision.verdict != "excluded" for decision in shown)
+        seconds = [decision.seconds for decision in shown if decision.seconds is not None]
         waits = sum(name in given for given in waiting)
         yield schemas.ReviewerOut(
             name=name,
-            decisions=len(mine),
-            not_excluded=sum(decision.verdict != "excluded" for decision in mine) / len(mine),
+            decisions=sum(name in given for given in held),
+            not_excluded=relevant / len(shown) if shown else None,
             median_seconds=statistics.median(seconds) if seconds else None,
             hours=sum(seconds) / 3600.0,
             waiting_for_others=waits,
@@ -294,7 +302,7 @@ def _reviewers(log: ReviewLog) -> Iterator[schemas.ReviewerOut]:
         )
 
 
-def _curve(log: ReviewLog) -> list[tuple[int, int]]:
+def _curve(log: ReviewReading) -> list[tuple[int, int]]:
     """Count relevant records against decided ones, in the order of the first decision."""
     points = [(0, 0)]
     for record in log.decided():

@@ -13,7 +13,7 @@ from fastapi.responses import Response
 
 from bayesift.errors import DataError
 from bayesift.screening import Duplicates, PrismaFlow, ProjectSettings, find_duplicates
-from bayesift.screening.review_log import Stage
+from bayesift.screening.review_log import Stage, Status
 from bayesift.service.access.callers import Person, Reader, Reviewer
 from bayesift.service.files import FILE_BODY, attached, file_answer
 from bayesift.service.live import UnitOfWork
@@ -102,7 +102,8 @@ async def open_project(
 @screening.get("")
 async def show(review: ReviewId, person: Reader, service: TheService) -> schemas.ReviewOut:
     """Show a review with its settings and progress."""
-    await service.share(("estimate", review), partial(service.live.reviews.estimate, review))
+    estimate = partial(service.live.reviews.estimate, review, person.name)
+    await service.share(("estimate", review, person.name), estimate)
     return await run_in_threadpool(review_out, service, review, person)
 
 
@@ -114,11 +115,11 @@ async def gauge(review: ReviewId, person: Reader, service: TheService) -> schema
     """
 
     def read() -> schemas.GaugeOut:
-        service.live.reviews.estimate(review, rest=_REST)
-        with service.live.reviews.ranking(review) as (_, ranked):
+        service.live.reviews.estimate(review, person.name, rest=_REST)
+        with service.live.reviews.ranking(review, person.name) as (_, ranked):
             return gauge_of(ranked)
 
-    return await service.share(("gauge", review), read)
+    return await service.share(("gauge", review, person.name), read)
 
 
 @screening.patch("")
@@ -158,8 +159,8 @@ def next_record(
     skip: Annotated[list[schemas.RecordId] | None, Query(max_length=100)] = None,
 ) -> schemas.NextOut:
     """Offer the most relevant record that is open to this person, reserved for some minutes."""
-    with service.live.reviews.ranking(review) as (opened, ranked):
-        log = opened.log
+    with service.live.reviews.ranking(review, person.name) as (opened, ranked):
+        log = opened.seen_by(person.name)
         rows = ranked.open_rows(person.name, stage)
         order = rows[(-ranked.queue.scores[rows]).argsort(kind="stable")]
         names = [ranked.ids[row] for row in order]
@@ -199,8 +200,9 @@ async def decide(
         opened = perform(unit, review, command)
         if place is None:
             return None
-        shown = (place.rank_in_pool, place.probability)
-        return shown_record(opened.log, body.record, person.name, body.stage, *shown)
+        seen = opened.seen_by(person.name)
+        rank = (place.rank_in_pool, place.probability)
+        return shown_record(seen, body.record, person.name, body.stage, *rank)
 
     decided: schemas.RecordOut | None = await service.do(person, act)
     service.leases.free(_queue(review, body.stage), body.record)
@@ -265,7 +267,7 @@ def list_records(
     query: Annotated[schemas.RecordQuery, Query()],
 ) -> schemas.RecordsOut:
     """List records of the whole pool, the most relevant first, by search, status and tag."""
-    with service.live.reviews.ranking(review) as (opened, ranked):
+    with service.live.reviews.ranking(review, person.name) as (opened, ranked):
         return page_of_records(opened, ranked, person.name, query)
 
 
@@ -278,10 +280,10 @@ def show_record(
     stage: InStage = "abstract",
 ) -> schemas.RecordOut:
     """Show any record, with its rank and probability."""
-    with service.live.reviews.ranking(review) as (opened, ranked):
+    with service.live.reviews.ranking(review, person.name) as (opened, ranked):
         known_record(opened.log, record)
         place = ranked.place_in_pool(record)
-        return shown_record(opened.log, record, person.name, stage, *place)
+        return shown_record(opened.seen_by(person.name), record, person.name, stage, *place)
 
 
 @screening.get("/records/{record}/words")
@@ -289,7 +291,7 @@ def words_of(
     review: ReviewId, record: RecordName, person: Reader, service: TheService
 ) -> list[WordWeightOut]:
     """List the words of a record that speak for its relevance or against it, by weight."""
-    with service.live.reviews.ranking(review) as (_, ranked):
+    with service.live.reviews.ranking(review, person.name) as (_, ranked):
         ranked.row_of(record)
         weights = ranked.informative_words(record, _SHOWN_WORDS)
     return [
@@ -367,28 +369,30 @@ async def statistics(
     """Count for PRISMA, and report agreement, work, recall curve and a paragraph for the paper."""
 
     def counted() -> schemas.StatisticsOut:
-        service.live.reviews.estimate(review)
-        with service.live.reviews.ranking(review) as (opened, ranked):
-            return all_statistics(opened, ranked)
+        service.live.reviews.estimate(review, person.name)
+        with service.live.reviews.ranking(review, person.name) as (opened, ranked):
+            return all_statistics(opened, ranked, person.name)
 
-    return await service.share(("statistics", review), counted)
+    return await service.share(("statistics", review, person.name), counted)
 
 
 @exports.get("/flow.svg", response_class=Response, responses=file_answer("image/svg+xml"))
-def flow(review: ReviewId, person: Reader, service: TheService) -> Response:
-    """Draw the PRISMA flow diagram."""
+def flow(
+    review: ReviewId, person: Reader, service: TheService, narrow: bool = False
+) -> Response:
+    """Draw the PRISMA flow diagram; `narrow` for a small screen."""
     with service.live.reviews.reading(review) as opened:
         name = f"{opened.row.name}-flow.svg"
-        content = PrismaFlow.of(opened.log).chart().to_svg()
+        content = PrismaFlow.of(opened.log).chart(narrow=narrow).to_svg()
     return Response(content, media_type="image/svg+xml", headers=attached(name))
 
 
 @exports.get("/audit.csv", response_class=Response, responses=file_answer("text/csv"))
 def audit(review: ReviewId, person: Reader, service: TheService) -> Response:
-    """Export everything that people did to the review, in order."""
+    """Export what people did to the review, in order, without what is blind for the caller."""
     with service.live.reviews.reading(review) as opened:
         name = f"{opened.row.name}-audit.csv"
-        content = audit_csv(opened.log)
+        content = audit_csv(opened.seen_by(person.name))
     return Response(content, media_type="text/csv; charset=utf-8", headers=attached(name))
 
 
@@ -402,13 +406,13 @@ async def export(
     kind: Literal["ris", "csv", "xlsx", "bib", "nbib", "xml", "jsonl"],
     person: Reader,
     service: TheService,
-    only: Annotated[list[schemas.Outcome] | None, Query()] = None,
+    only: Annotated[list[Status] | None, Query()] = None,
     sources: bool = False,
 ) -> Response:
     """Export the records with decisions, reasons, ranks and probabilities, all or in part."""
 
     def written() -> tuple[str, bytes]:
-        with service.live.reviews.ranking(review) as (opened, ranked):
+        with service.live.reviews.ranking(review, person.name) as (opened, ranked):
             name = opened.row.name
             references = ranked.references(only=set(only or ()), sources=sources)
         return name, records_file(references, kind)
@@ -419,14 +423,14 @@ async def export(
 
 @exports.get("/project.zip", response_class=Response, responses=file_answer("application/zip"))
 async def export_project(review: ReviewId, person: Reader, service: TheService) -> Response:
-    """Export the review as a project of `bayesift screen`."""
+    """Export the review as a project of `bayesift screen`, without what is blind for the caller."""
 
     def packed() -> tuple[str, bytes]:
         with tempfile.TemporaryDirectory() as parent:
             folder = Path(parent) / "review"
             with service.live.reviews.reading(review) as opened:
                 name = opened.row.name
-                operations.save_project(opened, folder)
+                operations.save_project(opened, folder, person.name)
             return name, packed_project(folder)
 
     name, content = await service.share(object(), packed)

@@ -14,7 +14,6 @@ _Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
 ReviewId = Annotated[_Id, Path(description="Id of the review.")]
 RecordId = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,9}$")]
 RecordName = Annotated[RecordId, Path(description="Number of the record.")]
-Outcome = Literal["included", "excluded", "maybe", "open"]
 Reason = Annotated[Text, StringConstraints(min_length=1, max_length=200)]
 _Long = Annotated[Text, StringConstraints(max_length=20_000)]
 _Keys = Annotated[
@@ -36,7 +35,7 @@ class ReviewRecordsIn(RequestBody):
     """Records of another review: all, or those with an outcome; with their decisions if wanted."""
 
     review: _Id
-    only: Annotated[list[Outcome], Field(max_length=4, default_factory=list)]
+    only: Annotated[list[Status], Field(max_length=6, default_factory=list)]
     decisions: bool = False
 
 
@@ -202,8 +201,20 @@ class GaugeOut(BaseModel):
     more_reading: list[MoreReadingOut] = []
 
 
+class TallyOut(BaseModel):
+    """A person's own decisions in a stage; `waiting` of them wait for a second reviewer."""
+
+    included: int
+    excluded: int
+    maybe: int
+    waiting: int
+
+
 class ProgressOut(BaseModel):
-    """How far a stage of a review is; `mine` counts what is left for the person who asks."""
+    """How far a stage of a review is; `mine` counts what is left for the person who asks.
+
+    `waiting` records have one of two decisions; `conflicts` have two that differ.
+    """
 
     records: int
     included: int
@@ -213,6 +224,7 @@ class ProgressOut(BaseModel):
     waiting: int
     conflicts: int
     mine: int
+    tally: TallyOut
     since_find: int
     gauge: GaugeOut
 
@@ -243,6 +255,7 @@ class ReviewRowOut(BaseModel):
     created_by: str
     records: int = 0
     decided: int = 0
+    waiting: int = 0
     conflicts: int = 0
     deleted_at: str = ""
 
@@ -266,7 +279,7 @@ class NoteOut(AnswerBody):
 
 
 class RecordOut(BaseModel):
-    """A record as a reviewer sees it; decisions of others are hidden while they are blind."""
+    """A record as a person may see it; `hidden` if it has a decision that is blind for them."""
 
     id: str
     reference: ReferenceOut
@@ -277,7 +290,7 @@ class RecordOut(BaseModel):
     probability: float
     mine: Verdict | None
     decisions: list[ReviewerDecisionOut]
-    hidden: int
+    hidden: bool
     notes: list[NoteOut]
     tags: list[str]
     full_text: str
@@ -327,11 +340,15 @@ class AgreementOut(BaseModel):
 
 
 class ReviewerOut(BaseModel):
-    """The work of a reviewer in both stages."""
+    """The work of a reviewer in both stages.
+
+    `not_excluded`, `median_seconds` and `hours` are of the decisions that the person who asks may
+    see.
+    """
 
     name: str
     decisions: int
-    not_excluded: float
+    not_excluded: float | None
     median_seconds: float | None
     hours: float
     waiting_for_others: int

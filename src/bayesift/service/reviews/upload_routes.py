@@ -43,7 +43,10 @@ async def choose_review(
     def chosen() -> ReferenceList:
         with service.live.reviews.reading(body.review) as opened:
             return review_records(
-                opened.log, opened.row.name, body.only, decisions=body.decisions
+                opened.seen_by(person.name),
+                opened.row.name,
+                body.only,
+                decisions=body.decisions,
             )
 
     return await _kept(service, person, chosen)

@@ -27,7 +27,7 @@ from bayesift.references import (
 )
 from bayesift.references.files import recognise
 from bayesift.screening.project import new_id
-from bayesift.screening.review_log import ABSTRACT, FULL_TEXT, ReviewLog, with_decisions
+from bayesift.screening.review_log import ReviewReading, with_decisions
 from bayesift.service.db.tables import DocumentRow, FilterRow, Reading
 from bayesift.service.errors import NotFoundError, TooLargeError
 from bayesift.service.files import check_unpacked
@@ -117,21 +117,19 @@ def read_upload(name: str, content: bytes) -> ReferenceList:
 
 
 def review_records(
-    log: ReviewLog, name: str, only: Collection[str], *, decisions: bool
+    log: ReviewReading, name: str, only: Collection[str], *, decisions: bool
 ) -> ReferenceList:
     """Return the records of another review, all or those with some outcomes.
 
-    A record without a verdict of all its reviewers is open: what is blind in the review stays
-    hidden here. The decisions on other records come along if wanted.
+    The decisions on records that all their reviewers agree on come along if wanted.
     """
     found = []
     for record in log.records.values():
-        stage = FULL_TEXT if log.decisions_on(record.id, FULL_TEXT) else ABSTRACT
-        status = log.status(record.id, stage)
-        is_open = status in ("open", "waiting", "conflict")
-        if not only or ("open" if is_open else status) in only:
+        status = log.final_status(record.id)
+        if not only or status in only:
             told = with_decisions(record, log, {})
-            kept = told.decisions if decisions and not is_open else ()
+            is_settled = status not in ("open", "waiting", "conflict")
+            kept = told.decisions if decisions and is_settled else ()
             found.append(
                 replace(
                     record.reference, decisions=kept, labels=told.labels, file=_file_name(name)
