@@ -28,6 +28,7 @@ _LINE_HEIGHT = 17
 _PADDING = 12
 _BOX_GAP = 30
 _LETTERS_PER_LINE = 40  # of a line in a box
+_LETTERS_PER_TITLE = 33  # which is in larger and bold letters
 _MAX_LISTED = 8  # sources or reasons; the others are counted together
 # Names of files that come from registers of trials; all others come from databases.
 _REGISTER = re.compile(
@@ -411,15 +412,12 @@ def _indented(lines: Iterable[str]) -> list[str]:
 
 
 def _wrapped(lines: Iterable[str]) -> list[str]:
-    return [
-        part
-        for line in lines
-        for part in textwrap.wrap(
-            line,
-            _LETTERS_PER_LINE,
-            subsequent_indent=" " * (len(line) - len(line.lstrip()) + 2),
-        )
-    ]
+    wrapped = []
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        width = _LETTERS_PER_LINE if indent else _LETTERS_PER_TITLE
+        wrapped += textwrap.wrap(line, width, subsequent_indent=" " * (indent and indent + 2))
+    return wrapped
 
 
 def _height(lines: Sequence[str]) -> int:

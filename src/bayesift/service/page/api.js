@@ -250,6 +250,8 @@ export const api = {
   split: (id, record) => post(`reviews/${id}/records/${record}/split`),
   /** @returns {Promise<Api.GaugeOut>} */
   gauge: (id, signal) => get(`reviews/${id}/gauge`, signal),
+  /** @returns {Promise<Api.ProgressOut>} */
+  progress: (id, signal) => get(`reviews/${id}/progress`, signal),
   /** @returns {Promise<Api.StatisticsOut>} */
   statistics: (id, signal) => get(`reviews/${id}/statistics`, signal),
   /** @returns {Promise<Api.ReviewOut>} */

@@ -107,6 +107,15 @@ async def show(review: ReviewId, person: Reader, service: TheService) -> schemas
     return await run_in_threadpool(review_out, service, review, person)
 
 
+@screening.get("/progress")
+def show_progress(
+    review: ReviewId, person: Reader, service: TheService, stage: InStage = "abstract"
+) -> schemas.ProgressOut:
+    """Count how far a stage is; the gauge is what was computed last."""
+    with service.live.reviews.ranking(review, person.name) as (opened, ranked):
+        return progress_of(opened.seen_by(person.name), ranked, person.name, stage)
+
+
 @screening.get("/gauge")
 async def gauge(review: ReviewId, person: Reader, service: TheService) -> schemas.GaugeOut:
     """Estimate what is left; where many decisions come in, as of some decisions ago.

@@ -1,6 +1,6 @@
 // The heading and the tabs of every view of a review.
 
-import { mayDo } from "../../api.js";
+import { api, mayDo } from "../../api.js";
 import { h, written } from "../../dom.js";
 import { count } from "../../format.js";
 
@@ -20,9 +20,36 @@ export const STAGES = [
 export const reviewLink = (id, view = "screen", about) =>
   `#/review/${id}/${view}${about === undefined ? "" : `/${encodeURIComponent(about)}`}`;
 
+const POLL_MILLISECONDS = 15_000;
+
+/** Write what is to do into the badges of the tabs. */
+export function showBadges(frame, progress) {
+  for (const [tab, number] of Object.entries(toDo(progress))) {
+    const badge = frame.querySelector(`[data-tab=${tab}] .number`);
+    if (!badge) continue;
+    badge.textContent = count(number);
+    badge.classList.toggle("none", number === 0);
+  }
+}
+
+const toDo = progress => ({ screen: progress.mine, conflicts: progress.conflicts });
+
+/** Keep the badges right while others decide. */
+export function watchProgress(id, frame, signal) {
+  const timer = setInterval(async () => {
+    if (document.hidden) return;
+    try {
+      showBadges(frame, await api.progress(id, signal));
+    } catch {
+      /* the last numbers stay */
+    }
+  }, POLL_MILLISECONDS);
+  signal.addEventListener("abort", () => clearInterval(timer));
+}
+
 /** A view of a review: heading, tabs, content. */
 export function framedReview(review, view, content, { wide = false } = {}) {
-  const numbers = { screen: review.progress.mine, conflicts: review.progress.conflicts };
+  const numbers = toDo(review.progress);
   const tabs = TABS.filter(([key]) => mayDo("reviewer") || !["screen", "settings"].includes(key));
   const label = Object.fromEntries(TABS)[view] ?? "Record";
   return {

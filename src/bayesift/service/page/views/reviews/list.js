@@ -66,6 +66,7 @@ const card = review =>
         "p",
         { class: "soft" },
         `${count(review.decided)} of ${plural(review.records, "record")} decided`,
+        review.waiting > 0 && `, ${count(review.waiting)} waiting for a second reviewer`,
       ),
     ),
     h(

@@ -220,7 +220,7 @@ async function reviewChoice(signal) {
       ["included", "included"],
       ["included maybe", "included and maybe"],
       ["excluded", "excluded"],
-      ["open", "not yet decided"],
+      ["open waiting conflict", "not decided for good"],
     ]),
   );
   const decisions = h("input", { type: "checkbox", id: "with-decisions" });

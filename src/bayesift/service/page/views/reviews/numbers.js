@@ -17,17 +17,22 @@ const PARTS = [
   ["only=included", "included"],
   ["only=included&only=maybe", "included and maybe"],
   ["only=excluded", "excluded"],
+  ["only=waiting", "waiting for a second reviewer"],
+  ["only=conflict", "in conflict"],
   ["only=open", "not yet decided"],
 ];
 
 export async function reviewNumbersView({ id }, signal) {
   const [review, numbers] = await Promise.all([api.review(id, signal), api.statistics(id, signal)]);
   const { progress } = review;
+  const twice = review.reviewers_per_record > 1;
   const figures = [
     ["records", progress.records],
     ["included", progress.included],
     ["maybe", progress.maybe],
     ["excluded", progress.excluded],
+    ...(twice ? [["wait for a second reviewer", progress.waiting]] : []),
+    ...(twice ? [["in conflict", progress.conflicts]] : []),
     ["not yet decided", progress.open],
   ];
   return framedReview(
@@ -52,16 +57,21 @@ export async function reviewNumbersView({ id }, signal) {
         { class: "tiles" },
         figures.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, count(value)))),
       ),
+      mayDo("reviewer") && tallyCard(progress.tally, twice),
       h(
         "div",
         { class: "two" },
         h(
           "section",
           { class: "card" },
-          h("h2", {}, "Flow of records (PRISMA)"),
+          h("h2", {}, "Flow of records (PRISMA 2020)"),
           h(
-            "div",
-            { class: "flow-frame", tabindex: "0", role: "group", "aria-label": "Flow diagram" },
+            "picture",
+            {},
+            h("source", {
+              media: "(max-width: 45rem)",
+              srcset: api.reviewFile(id, "flow.svg?narrow=true"),
+            }),
             h("img", {
               class: "flow",
               src: api.reviewFile(id, "flow.svg"),
@@ -108,8 +118,35 @@ export async function reviewNumbersView({ id }, signal) {
   );
 }
 
-const flowWords = flow =>
-  `${count(flow.records)} records, ${count(flow.screened)} screened, ${count(flow.included)} included`;
+/** @param {any} flow */
+const flowWords = ({ records, screened, included, abstract }) =>
+  [
+    `${count(records)} records`,
+    `${count(screened)} screened`,
+    abstract.waiting && `${count(abstract.waiting)} waiting for a second reviewer`,
+    abstract.conflict && `${count(abstract.conflict)} in conflict`,
+    `${count(included)} included`,
+  ]
+    .filter(Boolean)
+    .join(", ");
+
+/** What the person who looks has decided. */
+const tallyCard = (tally, twice) =>
+  h(
+    "section",
+    { class: "card" },
+    h("h2", {}, "Your decisions"),
+    h(
+      "dl",
+      { class: "counts" },
+      [
+        ["included", tally.included],
+        ["maybe", tally.maybe],
+        ["excluded", tally.excluded],
+        ...(twice ? [["of these wait for another reviewer", tally.waiting]] : []),
+      ].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, count(value)))),
+    ),
+  );
 
 /** What it costs to be surer that the recall is reached. */
 function readingCosts({ recall, more_reading }) {
@@ -226,7 +263,7 @@ const reviewersCard = ({ reviewers }) =>
                 { class: "soft" },
                 [
                   `${count(each.decisions)} decided`,
-                  `${percent(each.not_excluded)} not excluded`,
+                  each.not_excluded !== null && `${percent(each.not_excluded)} not excluded`,
                   each.median_seconds !== null &&
                     `${each.median_seconds.toFixed(0)} s each, ${duration(each.hours)} in all`,
                   each.waiting_for_others > 0 &&

@@ -63,14 +63,30 @@ export function askReason(reasons, exclude) {
   dialog.querySelector("button, input")?.focus();
 }
 
-export const askNote = (review, record, send) =>
-  askText(
+// Notes that were begun and not saved, by review and record: closing the dialog loses nothing.
+const drafts = new Map();
+
+export function askNote(review, record, send) {
+  const key = `${review.id} ${record.id}`;
+  const input = h("textarea", { maxlength: "2000", rows: "4" });
+  const dialog = askText(
     record,
     "Note",
-    h("textarea", { maxlength: "2000", rows: "4" }),
-    "",
-    text => text && send(() => api.note(review.id, record.id, text)),
+    input,
+    drafts.get(key) ?? "",
+    text => {
+      drafts.delete(key);
+      if (text) send(() => api.note(review.id, record.id, text));
+    },
+    "Ctrl+Enter saves.",
   );
+  input.addEventListener("input", () => drafts.set(key, input.value));
+  dialog.addEventListener("close", () => {
+    if (drafts.get(key)?.trim()) {
+      notify("The note is not saved; it is kept for when you open it again.");
+    }
+  });
+}
 
 export const askTags = (review, record, send) =>
   askText(
@@ -105,19 +121,21 @@ function askText(record, label, input, value, send, hint) {
   input.value = value;
   const submit = event => {
     event.preventDefault();
-    dialog.close();
     send(input.value.trim());
+    dialog.close();
   };
-  const dialog = openDialog(
-    `Record ${record.id}`,
-    h(
-      "form",
-      { on: { submit } },
-      field(label, input, hint),
-      actions("Save", () => dialog.close()),
-    ),
+  const form = h(
+    "form",
+    { on: { submit } },
+    field(label, input, hint),
+    actions("Save", () => dialog.close()),
   );
+  const dialog = openDialog(`Record ${record.id}`, form);
+  input.addEventListener("keydown", event => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+  });
   input.focus();
+  return dialog;
 }
 
 const actions = (label, cancel) =>

@@ -89,7 +89,7 @@ function links({ doi, pmid, url }) {
 /** What people decided and noted, as far as it is not blind. */
 export function recordHistory(record) {
   const hidden =
-    record.hidden > 0 &&
+    record.hidden &&
     h("p", { class: "soft" }, "Another reviewer has decided; their decision is shown after yours.");
   return h(
     "div",

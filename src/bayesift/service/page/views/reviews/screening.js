@@ -8,7 +8,7 @@ import { shortcut } from "../../help.js";
 import { deliver, onOutcome, outboxState, unsavedDecision, withdraw } from "../../outbox.js";
 import { askFullText, askJoin, askNote, askReason, askTags } from "./record_dialogs.js";
 import { recordHistory, recordText } from "./record_parts.js";
-import { STAGES, framedReview, reviewLink } from "./frame.js";
+import { STAGES, framedReview, reviewLink, showBadges, watchProgress } from "./frame.js";
 
 export async function screeningView({ id, about }, signal) {
   const review = await api.review(id, signal);
@@ -54,6 +54,7 @@ class Screening {
   listen() {
     const { signal } = this;
     window.addEventListener("keydown", this.onKey, { signal });
+    watchProgress(this.review.id, this.frame, signal);
     onOutcome("saved", ({ change }) => this.#onSaved(change), signal);
     onOutcome("refused", ({ change }) => this.#onRefused(change), signal);
     outboxState.watch(({ failing }) => {
@@ -87,8 +88,7 @@ class Screening {
     );
     this.side.replaceChildren(this.#gauge(), this.#help(), this.#criteria());
     this.node.querySelector(".reading").classList.toggle("deciding", this.busy);
-    const badge = this.frame?.querySelector("[data-tab=screen] .number");
-    if (badge) badge.textContent = count(this.progress.mine);
+    if (this.frame) showBadges(this.frame, this.progress);
   }
 
   /** The gauge takes longer than the next record: it is asked for afterwards, once at a time. */
@@ -138,20 +138,20 @@ class Screening {
   }
 
   #nothing() {
-    const done = this.progress.open === 0 && this.progress.waiting === 0;
+    const { open, waiting, conflicts } = this.progress;
+    const done = open + waiting + conflicts === 0;
+    const left = [
+      open > 0 && `${plural(open, "record")} reserved for another reviewer`,
+      waiting > 0 && `${plural(waiting, "record")} waiting for another reviewer`,
+      conflicts > 0 && `${plural(conflicts, "conflict")} to resolve`,
+    ].filter(Boolean);
     return [
       h(
         "h2",
         { tabindex: "-1" },
         done ? "All records are decided" : "Nothing to decide for you now",
       ),
-      h(
-        "p",
-        {},
-        done
-          ? "See the numbers and download the records."
-          : `${plural(this.progress.waiting, "record")} ${this.progress.waiting === 1 ? "waits" : "wait"} for another reviewer; others are reserved for another reviewer.`,
-      ),
+      h("p", {}, done ? "See the numbers and download the records." : `${left.join(", ")}.`),
       h(
         "p",
         { class: "row" },
@@ -160,6 +160,8 @@ class Screening {
           { class: "button primary", href: reviewLink(this.review.id, "numbers") },
           "Progress and export",
         ),
+        conflicts > 0 &&
+          h("a", { class: "button", href: reviewLink(this.review.id, "conflicts") }, "Conflicts"),
         button("Look again", {}, () => this.#attempt(() => this.load())),
         button("Undo the last decision", { class: "quiet" }, this.undo),
       ),
@@ -167,8 +169,9 @@ class Screening {
   }
 
   #gauge() {
-    const { records, included, excluded, maybe, conflicts, waiting, open, gauge } = this.progress;
-    const decided = records - open;
+    const { records, included, excluded, maybe, conflicts, waiting, gauge } = this.progress;
+    const { tally } = this.progress;
+    const decided = included + excluded + maybe;
     return h(
       "section",
       { class: "stopping" },
@@ -177,10 +180,17 @@ class Screening {
       h(
         "p",
         {},
-        `${count(decided)} of ${plural(records, "record")}: ${count(included)} included, ${count(maybe)} maybe, ${count(excluded)} excluded`,
-        waiting > 0 && `, ${count(waiting)} waiting`,
-        conflicts > 0 && `, ${plural(conflicts, "conflict")}`,
+        `${count(decided)} of ${plural(records, "record")} decided: ${count(included)} included, ${count(maybe)} maybe, ${count(excluded)} excluded`,
+        waiting > 0 && `; ${count(waiting)} waiting for a second reviewer`,
+        conflicts > 0 && `; ${plural(conflicts, "conflict")}`,
+        ".",
       ),
+      this.review.reviewers_per_record > 1 &&
+        h(
+          "p",
+          { class: "soft" },
+          `You: ${count(tally.included)} included, ${count(tally.maybe)} maybe, ${count(tally.excluded)} excluded; ${count(tally.waiting)} of them wait for another reviewer.`,
+        ),
       gauge.left !== null && stoppingGauge(gauge),
       gauge.sentence && h("p", { class: "soft gauge-words" }, `${capital(gauge.sentence)}.`),
     );
