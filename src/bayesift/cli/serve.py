@@ -11,6 +11,7 @@ import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -117,14 +118,17 @@ def serve_review(project: Project, reviewer: str, port: int) -> None:
     """Serve one review on a page of this machine; what people do is written to its project too."""
     _require_packages()
     from bayesift.service import Service, ServiceSettings, listen, run
+    from bayesift.service.reviews.mirrors import SERVICE_FOLDER, told
 
     os.umask(0o077)
     with listen(_THIS_MACHINE, port) as listener:
         with busy("opening the review"):
-            service = Service(ServiceSettings(folder=project.folder / "service"))
+            service = Service(ServiceSettings(folder=project.folder / SERVICE_FOLDER))
             token = _token(service, reviewer)
-            review = service.mirror(project, reviewer)
-        address = f"http://{_THIS_MACHINE}:{port}/#/token/{token}/review/{review.id}/screen"
+            merged = service.mirror(project, reviewer)
+        for line in told(merged):
+            print_note(f"bayesift: {line}")
+        address = f"http://{_THIS_MACHINE}:{port}/#/token/{token}/review/{project.id}/screen"
         print(
             f"bayesift: open this address to screen as {reviewer}; Ctrl-C ends it\n{address}",
             flush=True,
@@ -132,6 +136,19 @@ def serve_review(project: Project, reviewer: str, port: int) -> None:
         if sys.stdout.isatty():
             webbrowser.open(address)
         run(service, host=_THIS_MACHINE, port=port, listener=listener)
+
+
+def take_from_service(project: Project, reviewer: str) -> None:
+    """Merge into a project what its own service has; say what could not be read or merged."""
+    if not (project.folder / "service").is_dir() or find_spec("sqlalchemy") is None:
+        return
+    from bayesift.service.reviews.mirrors import merge_with_service, told
+
+    try:
+        for line in told(merge_with_service(project, reviewer)):
+            print_note(f"bayesift: {line}")
+    except DataError as error:
+        print_note(f"bayesift: what the service of this project has is not read: {error}")
 
 
 def _token(service: Service, reviewer: str) -> str:

@@ -32,6 +32,7 @@ EventType = Literal[
     "stop",
     "resume",
     "import",
+    "merge",
 ]
 Verdict = Literal["included", "excluded", "maybe"]
 Stage = Literal["abstract", "full text"]
@@ -51,7 +52,8 @@ class Event:
     Parameters
     ----------
     type : such as "decide", "undo", "resolve" (of a conflict), "note", "tag", "file" (of a full
-        text), "words", "split", "join" or "import" (of a project that a person sent)
+        text), "words", "split", "join", "import" (of a project that a person sent) or "merge"
+        (which replaces the events after the first `since` by others; see `screening.merging`)
     at : time in UTC, ISO 8601
     by : name of the reviewer
     record : number of the record as text; "" where the event is about the whole review
@@ -226,10 +228,16 @@ class ReviewLog:
         events: Iterable[Event] = (),
     ) -> None:
         self.references = references
-        self._groups = groups
         self.first_groups = tuple(groups)
-        self.begun_with = self.settings = settings or ProjectSettings()
+        self.begun_with = settings or ProjectSettings()
         self.events: list[Event] = []
+        self._begin()
+        self.accept(events)
+
+    def _begin(self) -> None:
+        """Return to the state before the first event."""
+        self._groups = list(self.first_groups)
+        self.settings = self.begun_with
         self.records: dict[str, Record] = {}
         self.resolutions: dict[Stage, dict[str, ReviewerDecision]] = {
             ABSTRACT: {},
@@ -247,7 +255,6 @@ class ReviewLog:
         }
         self._done: dict[str, list[tuple[EventType, Stage, str]]] = {}
         self._collect_records()
-        self.accept(events)
 
     @property
     def decisions(self) -> dict[str, dict[str, ReviewerDecision]]:
@@ -314,14 +321,47 @@ class ReviewLog:
                     raise DataError(f"record {event.record} has one source only")
             case "settings":
                 self.settings.changed(event.data)
+            case "merge":
+                self._check_merge(event)
             case _:
                 pass
+
+    def _check_merge(self, event: Event) -> None:
+        if not 0 <= event.data["since"] <= len(self.events):
+            raise DataError(f"no event {event.data['since']!r:.40} to merge after")
+        log = self.as_of(event.data["since"])
+        for merged in listed_events(event, "merged"):
+            if merged.type == "merge":
+                raise DataError("a merge within a merge")
+            log.check(merged)
+            log.accept([merged])
 
     def accept(self, events: Iterable[Event]) -> None:
         """Add events to the log and let them take effect."""
         for event in events:
-            self._apply(event)
+            if event.type == "merge":
+                since = int(event.data["since"])
+                self.replace_events([*self.events[:since], *listed_events(event, "merged")])
+            else:
+                self._apply(event)
             self.events.append(event)
+
+    def replace_events(self, events: Sequence[Event]) -> None:
+        """Make these all events of the log; merges among them were carried out before."""
+        self.events = list(events)
+        self._begin()
+        for event in events:
+            self._apply(event)
+
+    def as_of(self, n: int) -> ReviewLog:
+        """Return the log as it was after its first n events."""
+        log = ReviewLog(self.references, list(self.first_groups), self.begun_with)
+        log.replace_events(self.events[:n])
+        return log
+
+    def sources_of(self, record: str) -> frozenset[int]:
+        """Return the numbers of the references of a record."""
+        return frozenset(n for n, group in enumerate(self._groups) if str(group) == record)
 
     def verdict(self, record: str, stage: Stage = ABSTRACT) -> Verdict | None:
         """Return the verdict of all reviewers on a record, "maybe" if they differ, None before any.
@@ -477,6 +517,11 @@ class ReviewLog:
             )
 
 
+def listed_events(event: Event, name: str) -> list[Event]:
+    """Return the events that a merge lists under a name."""
+    return [Event.from_values(values) for values in event.data[name]]
+
+
 def with_decisions(record: Record, log: ReviewLog, annotations: Mapping[str, str]) -> Reference:
     """Convert a record to a reference with its decisions, reasons, tags and notes."""
     held = log.decisions_on(record.id, FULL_TEXT) or log.decisions_on(record.id)
@@ -583,6 +628,18 @@ def _are_labelled(values: Any) -> bool:
     )
 
 
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _are_events(values: Any) -> bool:
+    if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
+        return False
+    for each in values:
+        _check_values(Event.from_values(each))
+    return True
+
+
 _GIVEN = {"reasons": _are_texts, "rank": _is_number, "score": _is_number, "seconds": _is_number}
 _VALUES: dict[str, dict[str, Callable[[Any], bool]]] = {
     "decide": _GIVEN,
@@ -595,8 +652,24 @@ _VALUES: dict[str, dict[str, Callable[[Any], bool]]] = {
     "prior": {"records": _are_labelled},
     "stop": {"reason": _is_text},
     "import": {"file": _is_text, "events": _is_number},
+    "merge": {
+        "since": _is_count,
+        "merged": _are_events,
+        "left_out": _are_events,
+        "conflicts": _are_texts,
+    },
 }
-_NEEDED = ("text", "tags", "place", "words", "records")
+_NEEDED = (
+    "text",
+    "tags",
+    "place",
+    "words",
+    "records",
+    "since",
+    "merged",
+    "left_out",
+    "conflicts",
+)
 
 
 def _stage(event: Event) -> Stage:

@@ -34,6 +34,7 @@ from bayesift.service.errors import BusyError, NotFoundError, UnavailableError
 from bayesift.service.filters.event_log import JUDGED, Checkpoints, StoreHistory, replay
 from bayesift.service.filters.snapshots import Snapshot, SnapshotFolder
 from bayesift.service.reviews.live import OpenReviews
+from bayesift.service.reviews.mirrors import Mirrors
 
 Operation = Callable[["UnitOfWork"], Any]
 QueueName = Literal["people", "documents"]
@@ -133,6 +134,7 @@ class LiveState:
     n_documents : how many ever arrived
     deleted : names of filters that can be restored
     reviews : those that are in memory
+    mirrors : folders of reviews that are written to as well
     valid : whether the engine is what the log says
     """
 
@@ -145,6 +147,7 @@ class LiveState:
         self._store = store
         self._snapshots = snapshots
         self.reviews = OpenReviews(store)
+        self.mirrors = Mirrors()
         self.seq = self.pending_seq = self.saved_seq = 0
         self.valid = False
         self.rebuild()
@@ -167,6 +170,7 @@ class LiveState:
                 yield
             except BaseException:
                 self.valid = False
+                self.mirrors.take_back()
                 self.reviews.end_transaction(committed=False)
                 try:
                     self.rebuild()
@@ -175,6 +179,7 @@ class LiveState:
                         "the filters could not be rebuilt; nothing is served before they are"
                     )
                 raise
+            self.mirrors.keep()
             self.seq = self.pending_seq
 
     def rebuild(self) -> None:
@@ -337,6 +342,7 @@ class Writer:
             with self._live.changing(), self._store.writing() as tx:
                 for waiting in group:
                     answers.append(self._outcome(tx, waiting))
+                self._live.mirrors.write(self._live.reviews)
         except SpoiledError as error:
             assert waiting is not None
             cause = error.__cause__

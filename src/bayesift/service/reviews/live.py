@@ -35,7 +35,8 @@ BEGUN = "review begun"
 CHANGED = "review changed"
 DELETED = "review put away"
 RESTORED = "review restored"
-_REGROUPING = ("split", "join", "prior", "settings")  # after these, vectors must be made anew
+# After these, vectors must be made anew.
+_REGROUPING = ("split", "join", "prior", "settings", "merge")
 _DECIDING = ("decide", "undo", "resolve")
 
 
@@ -179,6 +180,7 @@ class LiveReview:
     Attributes
     ----------
     row, log : as they are stored
+    added : events of the open transaction
     ranked : the ranking, once it was needed
     estimate_until : time (monotonic) until which an estimate of what is left is recent enough
     learning : held by the one thread that makes vectors or fits the model
@@ -186,6 +188,7 @@ class LiveReview:
 
     row: ReviewRow
     log: ReviewLog
+    added: list[Event] = field(default_factory=list)
     ranked: RankedRecords | None = None
     estimate_until: float = 0.0
     learning: threading.Lock = field(default_factory=threading.Lock)
@@ -194,6 +197,7 @@ class LiveReview:
     def accept(self, events: Sequence[Event]) -> None:
         """Let events take effect; the ranking takes note of them, but is not refitted."""
         self.log.accept(events)
+        self.added.extend(events)
         for event in events:
             if event.type in _REGROUPING:
                 self.ranked = None
@@ -258,6 +262,8 @@ class OpenReviews:
         for review, lock in held.items():
             if not committed:
                 self.close(review)
+            elif review in self.opened:
+                self.opened[review].added.clear()
             self._unlock(review, lock)
         return list(held)
 
