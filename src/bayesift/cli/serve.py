@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Argument, Exit, Option
 
 from bayesift.cli.console import busy, print_note, stdout, table
 from bayesift.cli.options import add_command, command_group
@@ -71,24 +71,58 @@ def serve(
             "--demo", help="Fill a new folder with Python's documentation and two profiles."
         ),
     ] = False,
+    check: Annotated[
+        bool,
+        Option("--check", help="Only say what is wrong with the folder and its database."),
+    ] = False,
+    accept_loss: Annotated[
+        int | None,
+        Option(
+            metavar="EVENT",
+            help="Go on from an older database, whose last event this is.",
+            min=0,
+        ),
+    ] = None,
 ) -> None:
     """Serve filters to browsers and programs.
 
     People train filters in the browser, programs use HTTP.
     """
     _require_packages()
+    if check:
+        _check(data, database)
+        return
     from bayesift.service import Service, ServiceSettings, listen, run
 
     os.umask(0o077)
     with listen(host, port) as listener:
         with busy("opening the filter"):
             service = Service(
-                ServiceSettings(folder=data, database=database, workers=workers, proxy=proxy)
+                ServiceSettings(
+                    folder=data,
+                    database=database,
+                    workers=workers,
+                    proxy=proxy,
+                    accept_loss=accept_loss,
+                )
             )
         _greet(service, host, port)
         if demo:
             _fill(service)
         run(service, host=host, port=port, listener=listener)
+
+
+def _check(data: Path, database: str | None) -> None:
+    """Print what is wrong with the folder of a service, and end with 1 if anything is."""
+    from bayesift.service.checking import check_service
+
+    with busy("checking"):
+        last, wrong = check_service(data, database)
+    for sentence in wrong:
+        print(sentence)
+    if wrong:
+        raise Exit(1)
+    print(f"{data}: nothing is wrong, {last:,} events")
 
 
 def _fill(service: Service) -> None:

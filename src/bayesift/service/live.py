@@ -170,7 +170,7 @@ class LiveState:
                 yield
             except BaseException:
                 self.valid = False
-                self.mirrors.take_back()
+                pending = self.pending_seq
                 self.reviews.end_transaction(committed=False)
                 try:
                     self.rebuild()
@@ -178,6 +178,10 @@ class LiveState:
                     _LOG.exception(
                         "the filters could not be rebuilt; nothing is served before they are"
                     )
+                # What failed after the commit, or has an unknown outcome, stays in the folder.
+                if self.valid and self.seq < pending:
+                    self.mirrors.take_back()
+                self.mirrors.keep()
                 raise
             self.mirrors.keep()
             self.seq = self.pending_seq
@@ -186,9 +190,7 @@ class LiveState:
         """Build the engine from the newest snapshot and the log."""
         with self.lock, self._store.reading() as read:
             self.checkpoints = Checkpoints()
-            self.engine, self.saved_seq = self._snapshots.load(
-                read.last_seq(), self.checkpoints
-            )
+            self.engine, self.saved_seq = self._snapshots.load(read, self.checkpoints)
             self.seq = self.pending_seq = replay(
                 self.engine, read, self.checkpoints, self.saved_seq
             )
@@ -218,8 +220,8 @@ class LiveState:
 
     def snapshot(self) -> Snapshot:
         """Take a snapshot of the filters as they are now."""
-        with self.reading():
-            return Snapshot.of(self.engine, self.seq)
+        with self.reading(), self._store.reading() as read:
+            return Snapshot.of(self.engine, self.seq, read.event_digest(self.seq))
 
     def _sizes(self) -> tuple[int, int, int]:
         """Return numbers that differ if a refused operation has changed the engine."""

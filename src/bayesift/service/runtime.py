@@ -71,6 +71,7 @@ class ServiceSettings:
     proxy : address of a proxy in front of the service whose X-Forwarded-For is trusted; None if
         no proxy is used
     restore_days : for how long a deleted filter or review can be restored
+    accept_loss : the last event of a database that lacks acknowledged events, to go on from there
     """
 
     folder: Path
@@ -96,6 +97,7 @@ class ServiceSettings:
     streams_per_person: int = 10
     proxy: str | None = None
     restore_days: int = 30
+    accept_loss: int | None = None
 
 
 class Metrics:
@@ -210,9 +212,13 @@ class Service:
 
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
-        self.store = open_store(settings.folder, settings.database, wait=False)
+        self.store = open_store(
+            settings.folder, settings.database, wait=False, accept_loss=settings.accept_loss
+        )
         try:
             snapshots = SnapshotFolder(settings.folder, self.store.name)
+            if settings.accept_loss is not None:
+                snapshots.drop_after(settings.accept_loss)
             self._load(snapshots)
         except BaseException:
             self.store.close()
