@@ -103,6 +103,7 @@ class Journal:
         self._n_entries = 0
         self._size = 0
         self._digest = ""
+        self._before: tuple[JournalEnd, int] | None = None
         self._file: int | None = None
         self._mark_file: int | None = None
         # The mark comes first: a writer adds entries before it moves the mark.
@@ -167,10 +168,21 @@ class Journal:
         for content in added:
             digest, line = _chained(digest, content)
             lines.append(line)
+        before = self.end, self._size
         self._write(b"".join(lines))
+        self._before = before
         self._digest = digest
         self._n_entries += len(added)
         self._move_mark()
+
+    def take_back(self) -> None:
+        """Remove the entries of the last `append`, which can be done once."""
+        if self._before is None:
+            return
+        (self._n_entries, self._digest), self._size = self._before
+        self._before = None
+        self._move_mark()
+        self._take_back()
 
     def upgrade(self) -> None:
         """Give the lines of an older version digests, in a new file that replaces the old one."""
@@ -343,10 +355,13 @@ class Journal:
 
     def _move_mark(self) -> None:
         """Note the end in the second file; it may lag behind after a crash, but never be ahead."""
-        if self._mark_file is not None:
-            with suppress(OSError):
-                os.lseek(self._mark_file, 0, os.SEEK_SET)
-                os.write(self._mark_file, f"{self._n_entries:016d} {self._digest}\n".encode())
+        if self._mark_file is None:
+            return
+        text = f"{self._n_entries:016d} {self._digest}\n".encode() if self._digest else b""
+        with suppress(OSError):
+            os.lseek(self._mark_file, 0, os.SEEK_SET)
+            if os.write(self._mark_file, text) < len(text) or not text:
+                os.ftruncate(self._mark_file, 0)  # an empty mark is none
 
 
 def digest_of(data: bytes) -> str:

@@ -114,13 +114,17 @@ def test_a_damaged_snapshot_is_passed_over(tmp_path):
         assert same_filter(service.live.engine, before)
 
 
-def test_a_snapshot_of_another_store_or_of_the_future_is_passed_over(tmp_path):
-    before, name = filled(tmp_path / "one")
-    newest = max((tmp_path / "one" / "snapshots" / name).iterdir())
+def test_a_snapshot_of_another_store_is_not_read_and_one_of_the_future_is_an_error(tmp_path):
+    before, name = filled(tmp_path)
+    with running(tmp_path) as service, service.store.reading() as read:
+        assert SnapshotFolder(tmp_path, "another").load(read, Checkpoints())[1] == 0
+    newest = max((tmp_path / "snapshots" / name).iterdir())
     newest.rename(newest.with_name(f"{10**9:016d}"))
-    with running(tmp_path / "one") as service:
+    with pytest.raises(DataError, match="is newer than the log"), running(tmp_path):
+        pass
+    newest.with_name(f"{10**9:016d}").rename(newest.with_name(f"{int(newest.name) - 1:016d}"))
+    with running(tmp_path) as service:
         assert same_filter(service.live.engine, before)
-        assert SnapshotFolder(tmp_path / "one", "another").load(10**10, Checkpoints())[1] == 0
 
 
 def test_without_snapshots_the_log_is_enough(tmp_path):

@@ -122,7 +122,7 @@ def open_review(
     shown.
     """
     from bayesift.cli.screen_terminal import screen_in_terminal, screen_line_by_line
-    from bayesift.cli.serve import serve_review
+    from bayesift.cli.serve import serve_review, take_from_service
     from bayesift.screening import Review, is_project
 
     if len(files) == 1 and is_project(files[0]):
@@ -156,6 +156,7 @@ def open_review(
         if serve:
             serve_review(project, name, port)
             return
+        take_from_service(project, name)
         with busy("ranking the records", quiet=quiet):
             review = Review(project, name, word_vectors=_word_vectors(vectors))
         if plain or not (sys.stdin.isatty() and sys.stdout.isatty() and find_spec("termios")):

@@ -11,10 +11,11 @@ import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Argument, Exit, Option
 
 from bayesift.cli.console import busy, print_note, stdout, table
 from bayesift.cli.options import add_command, command_group
@@ -70,24 +71,58 @@ def serve(
             "--demo", help="Fill a new folder with Python's documentation and two profiles."
         ),
     ] = False,
+    check: Annotated[
+        bool,
+        Option("--check", help="Only say what is wrong with the folder and its database."),
+    ] = False,
+    accept_loss: Annotated[
+        int | None,
+        Option(
+            metavar="EVENT",
+            help="Go on from an older database, whose last event this is.",
+            min=0,
+        ),
+    ] = None,
 ) -> None:
     """Serve filters to browsers and programs.
 
     People train filters in the browser, programs use HTTP.
     """
     _require_packages()
+    if check:
+        _check(data, database)
+        return
     from bayesift.service import Service, ServiceSettings, listen, run
 
     os.umask(0o077)
     with listen(host, port) as listener:
         with busy("opening the filter"):
             service = Service(
-                ServiceSettings(folder=data, database=database, workers=workers, proxy=proxy)
+                ServiceSettings(
+                    folder=data,
+                    database=database,
+                    workers=workers,
+                    proxy=proxy,
+                    accept_loss=accept_loss,
+                )
             )
         _greet(service, host, port)
         if demo:
             _fill(service)
         run(service, host=host, port=port, listener=listener)
+
+
+def _check(data: Path, database: str | None) -> None:
+    """Print what is wrong with the folder of a service, and end with 1 if anything is."""
+    from bayesift.service.checking import check_service
+
+    with busy("checking"):
+        last, wrong = check_service(data, database)
+    for sentence in wrong:
+        print(sentence)
+    if wrong:
+        raise Exit(1)
+    print(f"{data}: nothing is wrong, {last:,} events")
 
 
 def _fill(service: Service) -> None:
@@ -117,14 +152,17 @@ def serve_review(project: Project, reviewer: str, port: int) -> None:
     """Serve one review on a page of this machine; what people do is written to its project too."""
     _require_packages()
     from bayesift.service import Service, ServiceSettings, listen, run
+    from bayesift.service.reviews.mirrors import SERVICE_FOLDER, told
 
     os.umask(0o077)
     with listen(_THIS_MACHINE, port) as listener:
         with busy("opening the review"):
-            service = Service(ServiceSettings(folder=project.folder / "service"))
+            service = Service(ServiceSettings(folder=project.folder / SERVICE_FOLDER))
             token = _token(service, reviewer)
-            review = service.mirror(project, reviewer)
-        address = f"http://{_THIS_MACHINE}:{port}/#/token/{token}/review/{review.id}/screen"
+            merged = service.mirror(project, reviewer)
+        for line in told(merged):
+            print_note(f"bayesift: {line}")
+        address = f"http://{_THIS_MACHINE}:{port}/#/token/{token}/review/{project.id}/screen"
         print(
             f"bayesift: open this address to screen as {reviewer}; Ctrl-C ends it\n{address}",
             flush=True,
@@ -132,6 +170,19 @@ def serve_review(project: Project, reviewer: str, port: int) -> None:
         if sys.stdout.isatty():
             webbrowser.open(address)
         run(service, host=_THIS_MACHINE, port=port, listener=listener)
+
+
+def take_from_service(project: Project, reviewer: str) -> None:
+    """Merge into a project what its own service has; say what could not be read or merged."""
+    if not (project.folder / "service").is_dir() or find_spec("sqlalchemy") is None:
+        return
+    from bayesift.service.reviews.mirrors import merge_with_service, told
+
+    try:
+        for line in told(merge_with_service(project, reviewer)):
+            print_note(f"bayesift: {line}")
+    except DataError as error:
+        print_note(f"bayesift: what the service of this project has is not read: {error}")
 
 
 def _token(service: Service, reviewer: str) -> str:

@@ -189,12 +189,17 @@ class Project(ReviewLog):
         if not self._writing:
             raise DataError("this project is open for reading only", file=self.folder)
         lines = []
-        for number, event in enumerate(events, len(self.events)):
+        for number, event in enumerate(events, self._journal.end.n_entries):
             lines.append(event.to_line(number).encode())
         if self._description["version"] < VERSION:
             self._upgrade()
         self._journal.append(lines)
         self.accept(events)
+
+    def take_back(self, events: Sequence[Event]) -> None:
+        """Remove what the last `extend` added from the disk; these were the events before it."""
+        self._journal.take_back()
+        self.replace_events(events)
 
     def _upgrade(self) -> None:
         """Add the digests that version 1 did not have."""

@@ -34,6 +34,7 @@ EventType = Literal[
     "stop",
     "resume",
     "import",
+    "merge",
 ]
 Verdict = Literal["included", "excluded", "maybe"]
 Stage = Literal["abstract", "full text"]
@@ -54,7 +55,8 @@ class Event:
     Parameters
     ----------
     type : such as "decide", "undo", "resolve" (of a conflict), "note", "tag", "file" (of a full
-        text), "words", "split", "join" or "import" (of a project that a person sent)
+        text), "words", "split", "join", "import" (of a project that a person sent) or "merge"
+        (which replaces the events after the first `since` by others; see `screening.merging`)
     at : time in UTC, ISO 8601
     by : name of the reviewer
     record : number of the record as text; "" where the event is about the whole review
@@ -323,10 +325,16 @@ class ReviewLog(ReviewReading):
         events: Iterable[Event] = (),
     ) -> None:
         self.references = references
-        self._groups = groups
         self.first_groups = tuple(groups)
-        self.begun_with = self.settings = settings or ProjectSettings()
+        self.begun_with = settings or ProjectSettings()
         self.events = []
+        self._begin()
+        self.accept(events)
+
+    def _begin(self) -> None:
+        """Return to the state before the first event."""
+        self._groups = list(self.first_groups)
+        self.settings = self.begun_with
         self.records = {}
         self.resolutions = {ABSTRACT: {}, FULL_TEXT: {}}
         self.full_text_places = {}
@@ -343,7 +351,6 @@ class ReviewLog(ReviewReading):
         }
         self._done: dict[str, list[tuple[EventType, Stage, str]]] = {}
         self._collect_records()
-        self.accept(events)
 
     def decisions_on(self, record: str, stage: Stage = ABSTRACT) -> dict[str, ReviewerDecision]:
         """Return the decisions on one record that hold now, by reviewer."""
@@ -420,15 +427,46 @@ class ReviewLog(ReviewReading):
                     raise DataError(f"record {event.record} has one source only")
             case "settings":
                 self.settings.changed(event.data)
+            case "merge":
+                self._check_merge(event)
             case _:
                 pass
+
+    def _check_merge(self, event: Event) -> None:
+        if not 0 <= event.data["since"] <= len(self.events):
+            raise DataError(f"no event {event.data['since']!r:.40} to merge after")
+        log = self.as_of(event.data["since"])
+        for merged in listed_events(event, "merged"):
+            if merged.type == "merge":
+                raise DataError("a merge within a merge")
+            log.check(merged)
+            log.accept([merged])
 
     def accept(self, events: Iterable[Event]) -> None:
         """Add events to the log and let them take effect."""
         for event in events:
-            self._stages.append(self._stage_of_event(event))
+            if event.type == "merge":
+                since = int(event.data["since"])
+                self.replace_events([*self.events[:since], *listed_events(event, "merged")])
             self._apply(event)
             self.events.append(event)
+
+    def replace_events(self, events: Sequence[Event]) -> None:
+        """Make these all events of the log; merges among them were carried out before."""
+        self.events = list(events)
+        self._begin()
+        for event in events:
+            self._apply(event)
+
+    def as_of(self, n: int) -> ReviewLog:
+        """Return the log as it was after its first n events."""
+        log = ReviewLog(self.references, list(self.first_groups), self.begun_with)
+        log.replace_events(self.events[:n])
+        return log
+
+    def sources_of(self, record: str) -> frozenset[int]:
+        """Return the numbers of the references of a record."""
+        return frozenset(n for n, group in enumerate(self._groups) if str(group) == record)
 
     def status(self, record: str, stage: Stage = ABSTRACT) -> Status:
         """Return "waiting" for a second reviewer, "conflict", or the verdict on a record."""
@@ -475,6 +513,8 @@ class ReviewLog(ReviewReading):
         return _stage(event)
 
     def _apply(self, event: Event) -> None:
+        """Let an event take effect; a merge has none but the events that it put into the log."""
+        self._stages.append(self._stage_of_event(event))
         data = event.data
         match event.type:
             case "decide":
@@ -581,6 +621,11 @@ class ReviewLog(ReviewReading):
             )
 
 
+def listed_events(event: Event, name: str) -> list[Event]:
+    """Return the events that a merge lists under a name."""
+    return [Event.from_values(values) for values in event.data[name]]
+
+
 class PersonalView(ReviewReading):
     """A review as one person may see it while records are screened by two, blind to one another.
 
@@ -618,12 +663,15 @@ class PersonalView(ReviewReading):
         """The events that the person may see, others' without what depends on blind decisions."""
         log = self._log
         seen = []
+        n_hidden = 0
         for event, record, stage in log.events_by_subject():
-            if not self._hides(event, record, stage):
+            if self._hides(event, record, stage):
+                n_hidden += 1
+            elif event.type != "merge":  # which lists what it put into the log
                 seen.append(event)
-        if len(seen) == len(log.events):
+        if n_hidden == 0:
             return log.events
-        return [event if event.by == self._person else _without_place(event) for event in seen]
+        return [event if event.by == self._person else without_place(event) for event in seen]
 
     def _hides(self, event: Event, record: str, stage: Stage) -> bool:
         if event.type == "resolve":  # of a conflict that is none any more
@@ -691,7 +739,7 @@ def joined_tags(given: Iterable[ReviewTags]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _without_place(event: Event) -> Event:
+def without_place(event: Event) -> Event:
     """Return an event without what the ranking said to the person."""
     kept = {name: value for name, value in event.data.items() if name not in _PLACE}
     return replace(event, data=kept)
@@ -805,6 +853,18 @@ def _are_labelled(values: Any) -> bool:
     )
 
 
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _are_events(values: Any) -> bool:
+    if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
+        return False
+    for each in values:
+        _check_values(Event.from_values(each))
+    return True
+
+
 _GIVEN = {"reasons": _are_texts, "rank": _is_number, "score": _is_number, "seconds": _is_number}
 _VALUES: dict[str, dict[str, Callable[[Any], bool]]] = {
     "decide": _GIVEN,
@@ -817,8 +877,24 @@ _VALUES: dict[str, dict[str, Callable[[Any], bool]]] = {
     "prior": {"records": _are_labelled},
     "stop": {"reason": _is_text},
     "import": {"file": _is_text, "events": _is_number},
+    "merge": {
+        "since": _is_count,
+        "merged": _are_events,
+        "left_out": _are_events,
+        "conflicts": _are_texts,
+    },
 }
-_NEEDED = ("text", "tags", "place", "words", "records")
+_NEEDED = (
+    "text",
+    "tags",
+    "place",
+    "words",
+    "records",
+    "since",
+    "merged",
+    "left_out",
+    "conflicts",
+)
 
 
 def _stage(event: Event) -> Stage:

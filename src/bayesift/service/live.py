@@ -34,6 +34,7 @@ from bayesift.service.errors import BusyError, NotFoundError, UnavailableError
 from bayesift.service.filters.event_log import JUDGED, Checkpoints, StoreHistory, replay
 from bayesift.service.filters.snapshots import Snapshot, SnapshotFolder
 from bayesift.service.reviews.live import OpenReviews
+from bayesift.service.reviews.mirrors import Mirrors
 
 Operation = Callable[["UnitOfWork"], Any]
 QueueName = Literal["people", "documents"]
@@ -133,6 +134,7 @@ class LiveState:
     n_documents : how many ever arrived
     deleted : names of filters that can be restored
     reviews : those that are in memory
+    mirrors : folders of reviews that are written to as well
     valid : whether the engine is what the log says
     """
 
@@ -145,6 +147,7 @@ class LiveState:
         self._store = store
         self._snapshots = snapshots
         self.reviews = OpenReviews(store)
+        self.mirrors = Mirrors()
         self.seq = self.pending_seq = self.saved_seq = 0
         self.valid = False
         self.rebuild()
@@ -167,6 +170,7 @@ class LiveState:
                 yield
             except BaseException:
                 self.valid = False
+                pending = self.pending_seq
                 self.reviews.end_transaction(committed=False)
                 try:
                     self.rebuild()
@@ -174,16 +178,19 @@ class LiveState:
                     _LOG.exception(
                         "the filters could not be rebuilt; nothing is served before they are"
                     )
+                # What failed after the commit, or has an unknown outcome, stays in the folder.
+                if self.valid and self.seq < pending:
+                    self.mirrors.take_back()
+                self.mirrors.keep()
                 raise
+            self.mirrors.keep()
             self.seq = self.pending_seq
 
     def rebuild(self) -> None:
         """Build the engine from the newest snapshot and the log."""
         with self.lock, self._store.reading() as read:
             self.checkpoints = Checkpoints()
-            self.engine, self.saved_seq = self._snapshots.load(
-                read.last_seq(), self.checkpoints
-            )
+            self.engine, self.saved_seq = self._snapshots.load(read, self.checkpoints)
             self.seq = self.pending_seq = replay(
                 self.engine, read, self.checkpoints, self.saved_seq
             )
@@ -213,8 +220,8 @@ class LiveState:
 
     def snapshot(self) -> Snapshot:
         """Take a snapshot of the filters as they are now."""
-        with self.reading():
-            return Snapshot.of(self.engine, self.seq)
+        with self.reading(), self._store.reading() as read:
+            return Snapshot.of(self.engine, self.seq, read.event_digest(self.seq))
 
     def _sizes(self) -> tuple[int, int, int]:
         """Return numbers that differ if a refused operation has changed the engine."""
@@ -337,6 +344,7 @@ class Writer:
             with self._live.changing(), self._store.writing() as tx:
                 for waiting in group:
                     answers.append(self._outcome(tx, waiting))
+                self._live.mirrors.write(self._live.reviews)
         except SpoiledError as error:
             assert waiting is not None
             cause = error.__cause__

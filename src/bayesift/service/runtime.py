@@ -20,14 +20,14 @@ from fastapi import Depends, Request
 from prometheus_client import CollectorRegistry, Gauge, Histogram, generate_latest
 from prometheus_client import Counter as Count
 
-from bayesift.errors import DataError
 from bayesift.filtering import FilterEngine, Profile
 from bayesift.screening import Project
+from bayesift.screening.merging import MergedLogs
 from bayesift.screening.project import RECORDS
 from bayesift.service.access.callers import FIRST_ADMIN, People, Person, RateLimit
 from bayesift.service.access.operations import add_user
 from bayesift.service.db.database import open_store
-from bayesift.service.db.tables import FilterRow, Reading, ReviewRow
+from bayesift.service.db.tables import FilterRow, Reading
 from bayesift.service.errors import BusyError, NotFoundError, UnavailableError
 from bayesift.service.filters.insight import InsightCache
 from bayesift.service.filters.operations import forget_deleted
@@ -71,6 +71,7 @@ class ServiceSettings:
     proxy : address of a proxy in front of the service whose X-Forwarded-For is trusted; None if
         no proxy is used
     restore_days : for how long a deleted filter or review can be restored
+    accept_loss : the last event of a database that lacks acknowledged events, to go on from there
     """
 
     folder: Path
@@ -96,6 +97,7 @@ class ServiceSettings:
     streams_per_person: int = 10
     proxy: str | None = None
     restore_days: int = 30
+    accept_loss: int | None = None
 
 
 class Metrics:
@@ -210,9 +212,13 @@ class Service:
 
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
-        self.store = open_store(settings.folder, settings.database, wait=False)
+        self.store = open_store(
+            settings.folder, settings.database, wait=False, accept_loss=settings.accept_loss
+        )
         try:
             snapshots = SnapshotFolder(settings.folder, self.store.name)
+            if settings.accept_loss is not None:
+                snapshots.drop_after(settings.accept_loss)
             self._load(snapshots)
         except BaseException:
             self.store.close()
@@ -221,7 +227,6 @@ class Service:
         self.metrics = Metrics()
         self.uploads = Uploads()
         self.insight = InsightCache()
-        self._mirrored: dict[str, Project] = {}
         self.leases = Leases(settings.lease_seconds)
         self.requests = RateLimit(settings.requests_per_second, settings.burst)
         self.logins = RateLimit(settings.logins_per_minute / 60, settings.logins_per_minute)
@@ -341,22 +346,24 @@ class Service:
                 raise NotFoundError(f"no filter {name!r}")
             yield engine, engine.profiles[name]
 
-    def mirror(self, project: Project, user: str) -> ReviewRow:
-        """Take in the review of a project, and write later changes to the project too."""
+    def mirror(self, project: Project, user: str) -> MergedLogs:
+        """Take in the review of a project, and write later changes to the project too.
+
+        If both have grown, they are merged.
+        """
         content = (project.folder / RECORDS).read_bytes()
         name = project.folder.name.removesuffix(".review")
         operation = partial(take_in, project=project, name=name, content=content)
-        row: ReviewRow = self.writer.submit(user, operation).result()
-        self._mirrored[row.id] = project
-        self._write_mirrors()
-        return row
+        merged: MergedLogs = self.writer.submit(user, operation).result()
+        project.extend(merged.there)
+        self.live.mirrors.add(project)
+        return merged
 
     def _committed(self, reviews: list[str]) -> None:
         """Tell who waits, and learn what was decided; called by the writer after each commit."""
         self.commits.notify()
         for review in reviews:
             self._learning.submit(self._learn, review)
-        self._write_mirrors()
 
     def _learn(self, review: str) -> None:
         try:
@@ -367,18 +374,6 @@ class Service:
             _LOG.exception(
                 "a review could not be ranked; this is tried again when it is needed"
             )
-
-    def _write_mirrors(self) -> None:
-        for review, project in self._mirrored.items():
-            opened = self.live.reviews.opened.get(review)
-            if opened is not None and len(opened.log.events) > len(project.events):
-                try:
-                    project.extend(opened.log.events[len(project.events) :])
-                except DataError:
-                    _LOG.exception(
-                        "the project could not be written; "
-                        "it is brought up to date at the next start"
-                    )
 
     def end_streams(self) -> None:
         """End the open event streams."""

@@ -9,6 +9,9 @@ SQLite      journal_mode=WAL, synchronous=FULL: a commit returns when the log is
             the folder.
 PostgreSQL  synchronous_commit=on, whatever the server's default; an advisory lock keeps a second
             process out.
+
+Each commit moves the mark in the folder (`mark.py`) before `writing` returns. A database that lacks
+what the mark says was acknowledged is refused, and not written to.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import fcntl
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -25,8 +29,9 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from bayesift.errors import DataError, require
-from bayesift.service.db.integrity import CheckProcess, check_file
-from bayesift.service.db.migrations import migrate
+from bayesift.service.db.integrity import CheckProcess, check_file, connect_to_read
+from bayesift.service.db.mark import N_RECORDS, CommitEnd, CommitMark
+from bayesift.service.db.migrations import is_current, migrate
 from bayesift.service.db.tables import Reading, Writing, stored_tables
 
 FILE = "bayesift.sqlite"
@@ -51,15 +56,20 @@ class Store:
         engine: Engine,
         writer: Connection,
         resources: ExitStack,
-        check: CheckProcess | None = None,
+        mark: CommitMark,
+        check: _Check | None = None,
     ) -> None:
         self._engine = engine
         self._writer = writer
         self._resources = resources
         self._check = check
+        self._mark = mark
         self.dialect = engine.dialect.name
         with self.reading() as read:
-            self.name = read.fact("store")
+            self._end = CommitEnd.of(read)
+        self.name = self._end.store
+        for _ in range(N_RECORDS):
+            mark.move(self._end)
 
     def __enter__(self) -> Self:
         return self
@@ -75,16 +85,27 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
-        """Begin a write transaction, committed when the block ends, rolled back if it raises."""
+        """Begin a write transaction, committed when the block ends, rolled back if it raises.
+
+        The mark is moved after the commit; if that fails, what was committed must not be
+        acknowledged.
+        """
         if self._writer.invalidated:
             _claim(self._writer)
         with self._writer.begin():
-            yield Writing(self._writer)
+            tx = Writing(self._writer)
+            yield tx
+            if tx.changed:
+                tx.count_commit(self._end.commits + 1)
+        if tx.changed:
+            seq, digest = tx.end or (self._end.seq, self._end.digest)
+            self._end = CommitEnd(self.name, self._end.commits + 1, seq, digest)
+            self._mark.move(self._end)
 
     def verify(self) -> None:
         """Wait for the end of the check; raise DataError if the database is damaged."""
         if self._check is not None:
-            _refuse(self._check.result())
+            self._check.finish()
             self._check = None
 
     def close(self) -> None:
@@ -92,59 +113,155 @@ class Store:
         self._resources.close()
 
 
-def open_store(folder: str | Path, url: str | None = None, *, wait: bool = True) -> Store:
+def open_store(
+    folder: str | Path,
+    url: str | None = None,
+    *,
+    wait: bool = True,
+    accept_loss: int | None = None,
+) -> Store:
     """Open the SQLite database of a folder or a PostgreSQL database, and migrate its tables.
 
-    The folder holds the SQLite file and the lock; with a URL (postgresql://user@host/name) it holds
-    the lock only. Without `wait` the check of a large file may still run: nothing of it may be
-    served before `Store.verify`.
+    The folder holds the SQLite file, the lock and the mark; with a URL
+    (postgresql://user@host/name) the lock and the mark only. Without `wait` the check of a large
+    file may still run: nothing of it may be served before `Store.verify`. A database that lacks
+    events which were acknowledged is refused, unless `accept_loss` is the number of its last event.
     """
     place = Path(folder)
     with ExitStack() as resources:
-        resources.enter_context(_locked(place))
+        resources.enter_context(locked(place))
+        mark = CommitMark(place)
+        resources.callback(mark.close)
+        _compare_with_mark(place, url, mark, accept_loss)
         try:
             engine = _engine(place, url)
             resources.callback(engine.dispose)
             writer = resources.enter_context(engine.connect())
             _claim(writer)
             with writer.begin():
+                if not is_current(writer):
+                    mark.remove()  # a migration may give events other digests
                 migrate(writer)
             check = _check(place, writer, resources)
             if check is not None and wait:
-                _refuse(check.result())
+                check.finish()
                 check = None
-            return Store(engine, writer, resources.pop_all(), check)
+            return Store(engine, writer, resources.pop_all(), mark, check)
         except SQLAlchemyError as error:
-            raise DataError(f"the database cannot be opened ({_first_line(error)})") from error
+            raise _not_opened(error, place, url) from error
 
 
-def _check(place: Path, connection: Connection, resources: ExitStack) -> CheckProcess | None:
+def _not_opened(error: Exception, place: Path, url: str | None) -> DataError:
+    file = None if url else place / FILE
+    return DataError(f"the database cannot be opened ({_first_line(error)})", file=file)
+
+
+def _compare_with_mark(
+    place: Path, url: str | None, mark: CommitMark, accept_loss: int | None
+) -> None:
+    """Refuse a database that lacks what was acknowledged, before anything is written to it."""
+    file = None if url else place / FILE
+    if accept_loss is not None:
+        last, _ = missing_in(place, url, None)
+        if last != accept_loss:
+            raise DataError(f"its last event is {last:,}, not {accept_loss:,}", file=file)
+        mark.remove()
+        return
+    acknowledged = mark.read()
+    if acknowledged is None:
+        return
+    last, missing = missing_in(place, url, acknowledged)
+    if missing:
+        raise DataError(
+            f"{missing}; restore the newest copy (with {FILE}-wal), or go on without what is "
+            f"missing by --accept-loss {last}",
+            file=file,
+        )
+
+
+def missing_in(place: Path, url: str | None, acknowledged: CommitEnd | None) -> tuple[int, str]:
+    """Return the last event of a database, and what it lacks of what was acknowledged."""
+    if url is None and (not (place / FILE).exists() or not (place / FILE).stat().st_size):
+        return 0, "" if acknowledged is None else f"its {acknowledged.seq:,} events are gone"
+    try:
+        with reading_only(place, url) as read:
+            return read.last_seq(), "" if acknowledged is None else acknowledged.missing_in(
+                read
+            )
+    except SQLAlchemyError as error:
+        raise _not_opened(error, place, url) from error
+
+
+@contextmanager
+def reading_only(place: Path, url: str | None) -> Iterator[Reading]:
+    """Read a database that is not open, without changing anything."""
+    if url is None:
+        engine = create_engine("sqlite://", creator=lambda: connect_to_read(place / FILE))
+    else:
+        engine = _engine(place, url)
+    try:
+        with engine.connect() as connection, connection.begin():
+            yield Reading(connection)
+    finally:
+        engine.dispose()
+
+
+@dataclass(frozen=True)
+class _Check:
+    """The check of a large SQLite file, in a process of its own."""
+
+    process: CheckProcess
+    file: Path
+
+    def finish(self) -> None:
+        """Wait for the end of the check; raise DataError if the file is damaged."""
+        _refuse(self.process.result(), self.file)
+
+
+def _check(place: Path, connection: Connection, resources: ExitStack) -> _Check | None:
     """Compare all rows with their digests.
 
     For a large SQLite file the process that does so is returned while it works.
     """
+    file = place / FILE
     if connection.dialect.name == "sqlite":
-        if (place / FILE).stat().st_size >= _MIN_BYTES_CHECKED_APART:
-            process = CheckProcess(place / FILE, stored_tables("sqlite"))
+        if file.stat().st_size >= _MIN_BYTES_CHECKED_APART:
+            process = CheckProcess(file, stored_tables("sqlite"))
             resources.callback(process.close)
-            return process
-        _refuse(check_file(str(place / FILE), stored_tables("sqlite")))
+            return _Check(process, file)
+        _refuse(check_file(str(file), stored_tables("sqlite")), file)
         return None
-    try:
-        with connection.begin():
-            Reading(connection).verify()
-    except (ValueError, TypeError, OverflowError, SQLAlchemyError) as error:
-        _refuse(str(error) if type(error) is ValueError else "it cannot be read")
+    with connection.begin():
+        _refuse(_check_all(Reading(connection)))
     return None
 
 
-def _refuse(trouble: str) -> None:
+def check_rows_of(place: Path, url: str | None) -> str:
+    """Return what is wrong with the rows of a database that is not open; "" if nothing is."""
+    if url is None:
+        return check_file(str(place / FILE), stored_tables("sqlite"))
+    with reading_only(place, url) as read:
+        return _check_all(read)
+
+
+def _check_all(read: Reading) -> str:
+    """Return what is wrong with the rows of a database; "" if nothing is."""
+    try:
+        read.verify()
+    except (ValueError, TypeError, OverflowError, SQLAlchemyError) as error:
+        return str(error) if type(error) is ValueError else "it cannot be read"
+    return ""
+
+
+def _refuse(trouble: str, file: Path | None = None) -> None:
     """Refuse a damaged database, without quoting what is stored in it."""
     if trouble:
-        raise DataError(f"the database is damaged ({trouble}); restore it from a backup")
+        raise DataError(
+            f"the database is damaged ({trouble}); restore it from a backup", file=file
+        )
 
 
-def _locked(place: Path) -> IO[str]:
+def locked(place: Path) -> IO[str]:
     """Lock the folder as long as the returned file is open."""
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -71,7 +71,8 @@ def check_rows(rows: Iterable[Sequence[Any]], stored: Stored) -> None:
             else row_digest(values, last)
         )
         if found != digest:
-            raise ValueError(f"a row of the table {stored.table} is not what was stored")
+            where = f"event {values[0]}" if stored.chained else "a row"
+            raise ValueError(f"{where} of the table {stored.table} is not what was stored")
         if stored.chained:
             last = digest
 
@@ -98,9 +99,15 @@ def _check_pages(path: str) -> bool:
 
 
 def _connected(path: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=60)
+    connection = connect_to_read(path)
     connection.execute(f"PRAGMA mmap_size={_MAPPED}")
     return connection
+
+
+def connect_to_read(path: str | Path) -> sqlite3.Connection:
+    """Connect to a SQLite file without changing it or the WAL beside it."""
+    address = f"{Path(path).resolve().as_uri()}?mode=ro"
+    return sqlite3.connect(address, uri=True, timeout=60, check_same_thread=False)
 
 
 class CheckProcess:

@@ -222,6 +222,13 @@ MIGRATIONS: dict[str, Callable[[Connection], None]] = {
 }
 
 
+def is_current(connection: Connection) -> bool:
+    """Whether no migration is left to do."""
+    if not inspect(connection).has_table(_DONE.name):
+        return False
+    return set(connection.execute(select(_DONE.c.name)).scalars()) >= MIGRATIONS.keys()
+
+
 def migrate(connection: Connection) -> list[str]:
     """Apply the migrations that are missing, in order, and return their names.
 

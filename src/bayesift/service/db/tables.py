@@ -174,6 +174,7 @@ class _Json(TypeDecorator[dict[str, Any]]):
 
 
 METADATA = sa.MetaData()
+_COMMITS = "commits"  # the fact
 _DIGEST = "digest"
 _TYPES: dict[str, Any] = {
     "int": sa.BigInteger,
@@ -289,6 +290,23 @@ class Reading:
     def last_seq(self) -> int:
         """Return the number of the newest event, or 0."""
         return int(self._connection.execute(sa.select(sa.func.max(EVENTS.c.seq))).scalar() or 0)
+
+    def event_digest(self, seq: int) -> str:
+        """Return the digest of an event, which covers all before it; "" if there is none."""
+        query = sa.select(EVENTS.c.digest).where(EVENTS.c.seq == seq)
+        return str(self._connection.execute(query).scalar() or "")
+
+    def missing_events(self) -> list[int]:
+        """Return the numbers up to the last event that no event has."""
+        query = sa.select(EVENTS.c.seq).order_by(EVENTS.c.seq)
+        missing: list[int] = []
+        expected = 1
+        for seq in self._connection.execute(
+            query.execution_options(yield_per=_PAGE_ROWS)
+        ).scalars():
+            missing.extend(range(expected, seq))
+            expected = seq + 1
+        return missing
 
     def events(
         self,
@@ -461,6 +479,11 @@ class Reading:
             ).scalar_one()
         )
 
+    def n_commits(self) -> int:
+        """Return the number of transactions that changed something."""
+        query = sa.select(FACTS.c.value).where(FACTS.c.name == _COMMITS)
+        return int(self._connection.execute(query).scalar() or 0)
+
     def _all(self, kind: type[AnyRow], query: sa.Select[Any]) -> list[AnyRow]:
         return [kind(*row) for row in self._connection.execute(query)]
 
@@ -482,7 +505,23 @@ class Reading:
 
 
 class Writing(Reading):
-    """A write transaction; its reads see its own writes."""
+    """A write transaction; its reads see its own writes.
+
+    Attributes
+    ----------
+    changed : whether something was written
+    end : number and digest of the last event that was appended, if any
+    """
+
+    def __init__(self, connection: sa.Connection) -> None:
+        super().__init__(connection)
+        self.changed = False
+        self.end: tuple[int, str] | None = None
+
+    def count_commit(self, number: int) -> None:
+        """Store the number of this transaction."""
+        self._connection.execute(sa.delete(FACTS).where(FACTS.c.name == _COMMITS))
+        self._connection.execute(sa.insert(FACTS), {"name": _COMMITS, "value": str(number)})
 
     def append(self, events: Sequence[EventRow]) -> None:
         """Append events to the log."""
@@ -502,7 +541,10 @@ class Writing(Reading):
             stored[_DIGEST] = digest = row_digest(map(_bound, stored.values()), before)
             before = digest if isinstance(row, EventRow) else ""
             values.append(stored)
+            if isinstance(row, EventRow):
+                self.end = row.seq, digest
         if rows:
+            self.changed = True
             self._connection.execute(sa.insert(_TABLES[type(rows[0])]), values)
 
     def put(self, row: Any) -> None:
@@ -514,6 +556,7 @@ class Writing(Reading):
     def drop(self, kind: type, **values: str) -> None:
         """Delete the rows of a table that have these values."""
         table = _TABLES[kind]
+        self.changed = True
         self._connection.execute(
             sa.delete(table).where(*(table.c[name] == value for name, value in values.items()))
         )

@@ -11,12 +11,13 @@ import zipfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from bayesift.errors import DataError
 from bayesift.references import Reference
-from bayesift.screening import Project, ReviewReading
+from bayesift.screening import Event, Project, ReviewReading
 from bayesift.screening.export import export_references
 from bayesift.screening.project import MARK, RECORDS
 from bayesift.service.errors import TooLargeError
@@ -56,12 +57,20 @@ def audit_csv(log: ReviewReading) -> str:
     writer = csv.writer(lines)
     writer.writerow(["number", "at", "by", "what", "record", "details"])
     for number, event in enumerate(log.events, 1):
-        details = (
-            json.dumps(dict(event.data), ensure_ascii=False) if event.type != "prior" else ""
-        )
+        details = json.dumps(_shown_details(event), ensure_ascii=False)
         row = [number, event.at, guarded_cell(event.by), event.type, event.record]
         writer.writerow([*row, guarded_cell(details)])
     return lines.getvalue()
+
+
+def _shown_details(event: Event) -> dict[str, Any]:
+    """Return the values of an event; of the lists in it, which may be long, their lengths."""
+    if event.type not in ("prior", "merge"):
+        return dict(event.data)
+    found = {}
+    for name, value in event.data.items():
+        found[name] = len(value) if isinstance(value, list) else value
+    return found
 
 
 def records_file(references: Sequence[Reference], kind: str) -> bytes:

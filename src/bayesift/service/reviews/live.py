@@ -46,7 +46,8 @@ BEGUN = "review begun"
 CHANGED = "review changed"
 DELETED = "review put away"
 RESTORED = "review restored"
-_REGROUPING = ("split", "join", "prior", "settings")  # after these, vectors must be made anew
+# After these, vectors must be made anew.
+_REGROUPING = ("split", "join", "prior", "settings", "merge")
 _DECIDING = ("decide", "undo", "resolve")
 _MAX_RANKINGS = 20  # of a review that are kept in memory
 
@@ -203,12 +204,14 @@ class LiveReview:
     Attributes
     ----------
     row, log : as they are stored
+    added : events of the open transaction
     rankings : those that were needed, by `viewer`, the latest used last
     learning : held by the one thread that makes vectors or fits a model
     """
 
     row: ReviewRow
     log: ReviewLog
+    added: list[Event] = field(default_factory=list)
     rankings: OrderedDict[str, Ranking] = field(default_factory=OrderedDict)
     learning: threading.Lock = field(default_factory=threading.Lock)
     _vectors: tuple[str, Pool] | None = None
@@ -235,6 +238,7 @@ class LiveReview:
 
     def accept(self, events: Sequence[Event]) -> None:
         """Let events take effect; the rankings take note of them, but are not refitted."""
+        self.added.extend(events)
         for event in events:
             self.log.accept([event])
             if event.type in _REGROUPING:
@@ -305,6 +309,8 @@ class OpenReviews:
         for review, lock in held.items():
             if not committed:
                 self.close(review)
+            elif review in self.opened:
+                self.opened[review].added.clear()
             self._unlock(review, lock)
         return list(held)
 

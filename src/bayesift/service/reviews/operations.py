@@ -14,6 +14,7 @@ from typing import Any, get_args
 from bayesift.errors import DataError
 from bayesift.references import Reference, ReferenceList, SourceFile
 from bayesift.screening import Duplicates, Project, ProjectSettings, ReviewLog
+from bayesift.screening.merging import MergedLogs, merge_logs, new_events
 from bayesift.screening.project import group_numbers, new_id, write_records
 from bayesift.screening.review_log import Event, Verdict, is_storable
 from bayesift.service.db.tables import ReviewRecordsRow, ReviewRow
@@ -90,17 +91,18 @@ def _packed(references: Sequence[Reference], groups: Sequence[int]) -> bytes:
     return stream.getvalue()
 
 
-def take_in(unit: UnitOfWork, project: Project, name: str, content: bytes) -> ReviewRow:
-    """Begin the review of a project on this machine, or bring it up to date.
+def take_in(unit: UnitOfWork, project: Project, name: str, content: bytes) -> MergedLogs:
+    """Begin the review of a project on this machine, or merge the logs of both.
 
-    Both hold the same log as far as the shorter one goes.
+    What the project must be given is in the result.
     """
     row = unit.tx.review(project.id)
     if row is None:
         row = _put_project(unit, project, name, content)
     review = opened_in(unit, row.id)
-    record_events(unit, review, _new_events(review.log.events, project.events))
-    return row
+    merged = merge_logs(review.log, project.events, unit.user)
+    record_events(unit, review, merged.here)
+    return merged
 
 
 def checked_records(project: Project) -> bytes:
@@ -147,13 +149,17 @@ def import_project(unit: UnitOfWork, project: Project, name: str, content: bytes
         row = _put_project(unit, project, name, content)
         review = opened_in(unit, row.id)
         new: Sequence[Event] = project.events
+        new_rows = new
     else:
         review = opened_in(unit, row.id)
         _refuse_other_records(review.log, project)
-        new = _new_events(_without_imports(review.log), _without_imports(project))
+        new, events = new_events(review.log.events, project.events)
         _refuse_others(new, unit.user)
+        merged = merge_logs(review.log, events, unit.user)
+        _refuse_displacing(merged, unit.user)
+        new_rows = merged.here
     given = {"by": unit.user, "file": name, "events": len(new)}
-    record_events(unit, review, [*new, *review.log.prepare("import", [given], unit.at)])
+    record_events(unit, review, [*new_rows, *review.log.prepare("import", [given], unit.at)])
     return row
 
 
@@ -164,21 +170,6 @@ def _put_project(unit: UnitOfWork, project: Project, name: str, content: bytes) 
         "problems": project.n_problems,
     }
     return _put_review(unit, project.id, name, definition, content)
-
-
-def _new_events(here: Sequence[Event], there: Sequence[Event]) -> Sequence[Event]:
-    """Return the events that the longer log of a project has more than that of its review."""
-    if any(one != other for one, other in zip(here, there, strict=False)):
-        raise ConflictError(
-            "the review and the project have diverged, each with changes of its own; "
-            "neither is changed"
-        )
-    return there[len(here) :]
-
-
-def _without_imports(log: ReviewLog) -> list[Event]:
-    """List the events that the folder which was sent holds too."""
-    return [event for event in log.events if event.type != "import"]
 
 
 def _refuse_future(events: Iterable[Event], at: str) -> None:
@@ -196,6 +187,15 @@ def _refuse_others(events: Iterable[Event], user: str) -> None:
             f"the project holds new events by others than {user!r}: {named}; they must send their "
             "own, and nothing is changed"
         )
+
+
+def _refuse_displacing(merged: MergedLogs, user: str) -> None:
+    """Refuse events that would take the place of what others did, such as an earlier join."""
+    for left_out in merged.left_out:
+        if left_out.event.by != user:
+            raise ConflictError(
+                f"with these events another one could not follow ({left_out}); nothing is changed"
+            )
 
 
 def _refuse_other_records(log: ReviewLog, project: Project) -> None:
