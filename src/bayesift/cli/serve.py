@@ -64,6 +64,13 @@ def serve(
         str | None,
         Option(help="Address of a proxy in front; only its X-Forwarded-For is believed."),
     ] = None,
+    keep_documents: Annotated[
+        int,
+        Option(
+            help="Documents whose texts are kept, the newest; what was learned of others stays.",
+            min=0,
+        ),
+    ] = 1_000_000,
     demo: Annotated[
         bool,
         Option(
@@ -82,7 +89,13 @@ def serve(
     with listen(host, port) as listener:
         with busy("opening the filter"):
             service = Service(
-                ServiceSettings(folder=data, database=database, workers=workers, proxy=proxy)
+                ServiceSettings(
+                    folder=data,
+                    database=database,
+                    workers=workers,
+                    proxy=proxy,
+                    keep_documents=keep_documents,
+                )
             )
         _greet(service, host, port)
         if demo:

@@ -71,6 +71,8 @@ class ServiceSettings:
     proxy : address of a proxy in front of the service whose X-Forwarded-For is trusted; None if
         no proxy is used
     restore_days : for how long a deleted filter or review can be restored
+    keep_documents : documents of the stream whose texts are kept, the newest; None for all. What
+        was learned from the others stays.
     """
 
     folder: Path
@@ -96,6 +98,7 @@ class ServiceSettings:
     streams_per_person: int = 10
     proxy: str | None = None
     restore_days: int = 30
+    keep_documents: int | None = 1_000_000
 
 
 class Metrics:
