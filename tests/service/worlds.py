@@ -11,7 +11,6 @@ from fastapi.testclient import TestClient
 
 from bayesift.filtering import FilterEngine, MemoryLog, ProfileState, Retrieved
 from bayesift.filtering.engine import add_described, apply
-from bayesift.filtering.events import recorded_vector
 from bayesift.records import Document
 from bayesift.service import Service, ServiceSettings, app, create_app
 from bayesift.service.filters import event_log
@@ -197,7 +196,7 @@ class InputReplay:
         if row.kind == event_log.CREATED:
             add_described(engine, row.payload["definition"])
         elif row.kind == event_log.RETRIEVED and "words" in row.payload:
-            vector = recorded_vector(row.document, row.payload, engine.space)
+            vector = event_log.stored_vector(row.document, row.payload, engine.space)
             event = Retrieved(
                 profile,
                 vector,

@@ -65,6 +65,13 @@ def serve(
         str | None,
         Option(help="Address of a proxy in front; only its X-Forwarded-For is believed."),
     ] = None,
+    keep_documents: Annotated[
+        int,
+        Option(
+            help="Documents whose texts are kept, the newest; what was learned of others stays.",
+            min=0,
+        ),
+    ] = 1_000_000,
     demo: Annotated[
         bool,
         Option(
@@ -104,6 +111,7 @@ def serve(
                     workers=workers,
                     proxy=proxy,
                     accept_loss=accept_loss,
+                    keep_documents=keep_documents,
                 )
             )
         _greet(service, host, port)

@@ -131,7 +131,7 @@ class LiveState:
     ----------
     saved_seq : the number of the last event in a snapshot
     pending_seq : `seq` with the events of the open transaction
-    n_documents : how many ever arrived
+    n_documents, n_texts : how many ever arrived, and of these have a text
     deleted : names of filters that can be restored
     reviews : those that are in memory
     mirrors : folders of reviews that are written to as well
@@ -195,6 +195,7 @@ class LiveState:
                 self.engine, read, self.checkpoints, self.saved_seq
             )
             self.n_documents = read.n_documents()
+            self.n_texts = read.n_texts()
             self.deleted = {row.name for row in read.filters(deleted=True)}
             self.valid = True
 

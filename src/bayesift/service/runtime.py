@@ -72,6 +72,8 @@ class ServiceSettings:
         no proxy is used
     restore_days : for how long a deleted filter or review can be restored
     accept_loss : the last event of a database that lacks acknowledged events, to go on from there
+    keep_documents : documents of the stream whose texts are kept, the newest; None for all. What
+        was learned from the others stays.
     """
 
     folder: Path
@@ -98,6 +100,7 @@ class ServiceSettings:
     proxy: str | None = None
     restore_days: int = 30
     accept_loss: int | None = None
+    keep_documents: int | None = 1_000_000
 
 
 class Metrics:

@@ -1,8 +1,9 @@
-"""Digests of rows, and the comparison of all rows of a SQLite file with them.
+"""Digests of rows, packed texts, and the comparison of all rows of a SQLite file with them.
 
 Every row has a digest of its values; that of an event covers the event before it too, so that the
-log is a chain. Large files are checked in a process of their own while the filter is loaded. It
-runs this file as a script, which therefore imports the standard library only.
+log is a chain. Long texts are stored packed; a digest covers what was packed. Large files are
+checked in a process of their own while the filter is loaded. It runs this file as a script, which
+therefore imports the standard library only.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+import zlib
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -19,18 +21,43 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _MAPPED = 1 << 34  # bytes of the file that are read without a copy
+_PACKED = b"\0"  # first byte of a packed text
+_MIN_PACKED_BYTES = 100
 
 
 class Stored(NamedTuple):
     """A table as it is checked; the last column of the query is the digest.
 
-    The digest of a chained table covers the row before too.
+    The digest of a chained table covers the row before too. `packed` is the place of the column
+    that holds packed texts, -1 without one.
     """
 
     table: str
     query: str
     chained: bool
     is_text: bool
+    packed: int = -1
+
+
+def pack(text: str) -> bytes:
+    """Return the bytes of a text as they are stored: its UTF-8, or that compressed if it is long.
+
+    This is frozen: stored texts depend on it.
+    """
+    content = text.encode()
+    if len(content) < _MIN_PACKED_BYTES and not content.startswith(_PACKED):
+        return content
+    return _PACKED + zlib.compress(content)
+
+
+def unpack(content: bytes) -> str:
+    """Return the text of `pack`; raises ValueError if the bytes are not packed so."""
+    if not content.startswith(_PACKED):
+        return content.decode()
+    try:
+        return zlib.decompress(content[1:]).decode()
+    except zlib.error as error:
+        raise ValueError("a packed text is damaged") from error
 
 
 def row_digest(values: Iterable[Any], before: str = "") -> str:
@@ -65,6 +92,8 @@ def check_rows(rows: Iterable[Sequence[Any]], stored: Stored) -> None:
     """Compare rows with their digests; raise ValueError with the table of one that differs."""
     last = ""
     for *values, digest in rows:
+        if stored.packed >= 0:
+            values[stored.packed] = _unpacked(values[stored.packed], stored)
         found = (
             _digest("\x1f".join([last, *values]))
             if stored.is_text
@@ -75,6 +104,13 @@ def check_rows(rows: Iterable[Sequence[Any]], stored: Stored) -> None:
             raise ValueError(f"{where} of the table {stored.table} is not what was stored")
         if stored.chained:
             last = digest
+
+
+def _unpacked(content: bytes, stored: Stored) -> str:
+    try:
+        return unpack(content)
+    except ValueError as error:
+        raise ValueError(f"a row of the table {stored.table} is not what was stored") from error
 
 
 def check_file(path: str, tables: Iterable[Stored]) -> str:

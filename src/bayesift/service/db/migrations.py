@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 
 from bayesift.errors import DataError
-from bayesift.service.db.integrity import row_digest
+from bayesift.service.db.integrity import pack, row_digest
 
 _DONE = Table(
     "migrations",
@@ -194,6 +194,48 @@ def _filters_and_reviews(connection: Connection) -> None:
         connection.execute(_UPDATE_0004, values)
 
 
+_PACKED_0006 = {"events": "payload", "documents": "text"}  # the column that is packed
+_INDEXES_0006 = (
+    "DROP INDEX events_of_filter",
+    "DROP INDEX events_of_review",
+    "DROP INDEX events_about_document",
+    'CREATE INDEX events_of_filter ON events ("filter", seq) WHERE "filter" IS NOT NULL',
+    "CREATE INDEX events_of_review ON events (review, seq) WHERE review IS NOT NULL",
+    """CREATE INDEX events_about_document ON events (document, "filter", seq)
+    WHERE "filter" IS NOT NULL""",
+    "CREATE INDEX documents_with_text ON documents (seq) WHERE purged IS FALSE",
+)
+
+
+def _packed_texts(connection: Connection) -> None:
+    """Pack texts and payloads, and leave out of indexes what is not sought by them.
+
+    Digests cover what is packed, so that they stay.
+    """
+    binary = "BYTEA" if connection.dialect.name == "postgresql" else "BLOB"
+    for table, column in _PACKED_0006.items():
+        add = f"ALTER TABLE {table} ADD COLUMN packed {binary} NOT NULL DEFAULT ''"
+        connection.execute(text(add))
+        _fill_packed(connection, table, column)
+        connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
+        connection.execute(text(f"ALTER TABLE {table} RENAME COLUMN packed TO {column}"))
+    for statement in _INDEXES_0006:
+        connection.execute(text(statement))
+
+
+def _fill_packed(connection: Connection, table: str, column: str) -> None:
+    rows_after = text(
+        f"SELECT seq, {column} FROM {table} WHERE seq > :after ORDER BY seq LIMIT 5000"  # noqa: S608 - names of our own tables
+    )
+    update = text(f"UPDATE {table} SET packed = :packed WHERE seq = :seq")  # noqa: S608
+    after = 0
+    while rows := connection.execute(rows_after, {"after": after}).all():
+        connection.execute(
+            update, [{"seq": seq, "packed": pack(content)} for seq, content in rows]
+        )
+        after = rows[-1][0]
+
+
 def _fill_digests(connection: Connection, table: str, columns: tuple[str, ...]) -> None:
     named = ", ".join(f'"{column}"' for column in columns)
     keys = columns[: _KEYS_0003.get(table, 1)]
@@ -219,6 +261,7 @@ MIGRATIONS: dict[str, Callable[[Connection], None]] = {
     "0002 the store has a name": _name_the_store,
     "0003 reviews, digests of rows, deletion that can be undone": _reviews_and_digests,
     "0004 filters and reviews have columns of their own": _filters_and_reviews,
+    "0006 texts and payloads are packed": _packed_texts,
 }
 
 

@@ -3,7 +3,7 @@
 `events` is the source of truth; the other tables are derived from it or concern users.
 
 events                      numbered without gaps; never changed, never deleted
-documents                   titles and texts, which retention deletes
+documents                   titles and texts, which retention deletes; texts and payloads are packed
 filters, judgements, words  their current state, written in the same transaction as the events
 reviews, review_records     reviews and their records as they were read; decisions are events
 users, sessions             tokens are stored as SHA-256 only
@@ -23,7 +23,13 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.types import TypeDecorator
 
-from bayesift.service.db.integrity import Stored, check_rows, row_digest
+from bayesift.service.db.integrity import (
+    Stored,
+    check_rows,
+    pack,
+    row_digest,
+    unpack,
+)
 
 _MAX_IN_VALUES = 500  # of one statement
 _PAGE_ROWS = 5_000  # fetched at a time
@@ -173,6 +179,37 @@ class _Json(TypeDecorator[dict[str, Any]]):
         return stored
 
 
+class _Packed(TypeDecorator[str]):
+    """A text, packed."""
+
+    impl = sa.LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Any) -> bytes:
+        """Return the bytes to store."""
+        return pack(value or "")
+
+    def process_result_value(self, value: bytes | None, dialect: Any) -> str:
+        """Return the text of stored bytes."""
+        return unpack(value or b"")
+
+
+class _PackedJson(TypeDecorator[dict[str, Any]]):
+    """A JSON object as packed text."""
+
+    impl = sa.LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: dict[str, Any] | None, dialect: Any) -> bytes:
+        """Return the bytes to store."""
+        return pack(json_text(value))
+
+    def process_result_value(self, value: bytes | None, dialect: Any) -> dict[str, Any]:
+        """Return the object of stored bytes."""
+        stored: dict[str, Any] = json.loads(unpack(value or b"{}"))
+        return stored
+
+
 METADATA = sa.MetaData()
 _COMMITS = "commits"  # the fact
 _DIGEST = "digest"
@@ -184,12 +221,18 @@ _TYPES: dict[str, Any] = {
     "bytes": sa.LargeBinary,
     "dict[str, Any]": _Json,
 }
+_PACKED_TYPES: dict[str, Any] = {"str": _Packed, "dict[str, Any]": _PackedJson}
 
 
 def _table(
-    name: str, row: Any, *indexes: sa.Index, key: tuple[str, ...], unique: str = ""
+    name: str,
+    row: Any,
+    *indexes: sa.Index,
+    key: tuple[str, ...],
+    unique: str = "",
+    packed: str = "",
 ) -> sa.Table:
-    """Create a table with one column for each field of its row."""
+    """Create a table with one column for each field of its row, one of them packed."""
     columns: list[sa.Column[Any]] = []
     for field in fields(row):
         kind, _, optional = str(field.type).partition(" | ")
@@ -200,7 +243,7 @@ def _table(
         columns.append(
             sa.Column(
                 field.name,
-                _TYPES[kind],
+                (_PACKED_TYPES if field.name == packed else _TYPES)[kind],
                 nullable=bool(optional),
                 autoincrement=False,
                 **options,
@@ -210,15 +253,31 @@ def _table(
     return sa.Table(name, METADATA, *columns, *indexes)
 
 
+def _index(name: str, *columns: str, where: str) -> sa.Index:
+    """Create an index of the rows that meet a condition."""
+    condition = sa.text(where)
+    return sa.Index(name, *columns, sqlite_where=condition, postgresql_where=condition)
+
+
 _EVENT_INDEXES = (
-    sa.Index("events_of_filter", "filter", "seq"),
-    sa.Index("events_of_review", "review", "seq"),
-    sa.Index("events_about_document", "document"),
+    _index("events_of_filter", "filter", "seq", where='"filter" IS NOT NULL'),
+    _index("events_of_review", "review", "seq", where="review IS NOT NULL"),
+    _index("events_about_document", "document", "filter", "seq", where='"filter" IS NOT NULL'),
 )
 _BY_TIME = sa.Index("judgements_by_time", "filter", "seq")
-EVENTS = _table("events", EventRow, *_EVENT_INDEXES, key=("seq",))
+EVENTS = _table("events", EventRow, *_EVENT_INDEXES, key=("seq",), packed="payload")
 _BY_CONTENT = sa.Index("documents_by_content", "content")
-DOCUMENTS = _table("documents", DocumentRow, _BY_CONTENT, key=("id",), unique="seq")
+_HAS_TEXT = "purged IS FALSE"  # as the index has it, or SQLite would not use that
+_UNPURGED = _index("documents_with_text", "seq", where=_HAS_TEXT)
+DOCUMENTS = _table(
+    "documents",
+    DocumentRow,
+    _BY_CONTENT,
+    _UNPURGED,
+    key=("id",),
+    unique="seq",
+    packed="text",
+)
 FILTERS = _table("filters", FilterRow, key=("name",))
 JUDGEMENTS = _table("judgements", JudgementRow, _BY_TIME, key=("filter", "document", "user"))
 WORDS = _table("words", WordRow, key=("filter", "word"))
@@ -257,12 +316,17 @@ def stored_tables(dialect: str) -> list[Stored]:
         is_text = dialect == "sqlite" and not any(
             isinstance(c.type, sa.Float | sa.LargeBinary) for c in table.c
         )
+        packed = [
+            place
+            for place, column in enumerate(table.c)
+            if isinstance(column.type, _Packed | _PackedJson)
+        ]
         columns = ", ".join(
             _as_text(column) if is_text else f'"{column.name}"' for column in table.c
         )
         order = ' ORDER BY "seq"' if table is EVENTS else ""
         query = f"SELECT {columns} FROM {table.name}{order}"  # noqa: S608 - names of our own tables
-        found.append(Stored(table.name, query, table is EVENTS, is_text))
+        found.append(Stored(table.name, query, table is EVENTS, is_text, *packed))
     return found
 
 
@@ -364,7 +428,7 @@ class Reading:
 
     def document_ids(self, limit: int) -> list[str]:
         """Return the ids of the newest documents that are not purged, oldest first."""
-        query = sa.select(DOCUMENTS.c.id).where(DOCUMENTS.c.purged.is_(False))
+        query = sa.select(DOCUMENTS.c.id).where(sa.text(_HAS_TEXT))
         found = self._connection.execute(
             query.order_by(DOCUMENTS.c.seq.desc()).limit(limit)
         ).scalars()
@@ -372,7 +436,7 @@ class Reading:
 
     def newest_documents(self, limit: int, after: int = 0) -> list[DocumentRow]:
         """Return documents that arrived after an event and are not purged, newest first."""
-        query = _select(DOCUMENTS).where(DOCUMENTS.c.seq > after, DOCUMENTS.c.purged.is_(False))
+        query = _select(DOCUMENTS).where(DOCUMENTS.c.seq > after, sa.text(_HAS_TEXT))
         return self._all(DocumentRow, query.order_by(DOCUMENTS.c.seq.desc()).limit(limit))
 
     def n_documents(self) -> int:
@@ -382,6 +446,33 @@ class Reading:
                 sa.select(sa.func.count()).select_from(DOCUMENTS)
             ).scalar_one()
         )
+
+    def n_texts(self) -> int:
+        """Count the documents that have a text."""
+        query = sa.select(sa.func.count()).select_from(DOCUMENTS).where(sa.text(_HAS_TEXT))
+        return int(self._connection.execute(query).scalar_one())
+
+    def last_beyond(self, keep: int) -> int:
+        """Return the arrival of the newest document with a text beyond a number of newer ones."""
+        query = sa.select(DOCUMENTS.c.seq).where(sa.text(_HAS_TEXT))
+        found = self._connection.execute(
+            query.order_by(DOCUMENTS.c.seq.desc()).offset(keep).limit(1)
+        )
+        return int(found.scalar() or 0)
+
+    def unjudged(self, filter_name: str, *, after: int, limit: int) -> list[str]:
+        """Return the newest documents that a filter retrieved and nobody judged, newest first."""
+        judged = sa.exists().where(
+            JUDGEMENTS.c.filter == EVENTS.c.filter, JUDGEMENTS.c.document == EVENTS.c.document
+        )
+        query = sa.select(EVENTS.c.document).where(
+            EVENTS.c.filter == filter_name,
+            EVENTS.c.kind == "retrieved",
+            EVENTS.c.seq > after,
+            ~judged,
+        )
+        found = self._connection.execute(query.order_by(EVENTS.c.seq.desc()).limit(limit))
+        return list(found.scalars())
 
     def filters(self, *, deleted: bool = False) -> list[FilterRow]:
         """Return all filters, oldest first; or those that were deleted and can be restored."""
@@ -421,7 +512,8 @@ class Reading:
         """Compare every row with its digest; raise ValueError with the table that differs."""
         for stored in stored_tables(self._connection.dialect.name):
             query = sa.text(stored.query).execution_options(yield_per=_PAGE_ROWS)
-            check_rows(self._connection.execute(query), stored)
+            with self._connection.execute(query) as rows:
+                check_rows(rows, stored)
 
     def judgements(
         self,
@@ -561,15 +653,22 @@ class Writing(Reading):
             sa.delete(table).where(*(table.c[name] == value for name, value in values.items()))
         )
 
-    def purge(self, *, before: str | None = None, up_to: int | None = None) -> int:
-        """Delete texts of documents that arrived before a time or up to an event; count them."""
-        chosen = _select(DOCUMENTS).where(DOCUMENTS.c.purged.is_(False))
+    def purge(
+        self, *, before: str | None = None, up_to: int | None = None, most: int | None = None
+    ) -> int:
+        """Delete texts of documents, oldest first, and count them.
+
+        These are the documents that arrived before a time or up to an event, or a number of them.
+        """
+        chosen = _select(DOCUMENTS).where(sa.text(_HAS_TEXT)).order_by(DOCUMENTS.c.seq)
         if before is not None:
             chosen = chosen.where(DOCUMENTS.c.at < before)
         if up_to is not None:
             chosen = chosen.where(DOCUMENTS.c.seq <= up_to)
         n = 0
-        while rows := self._all(DocumentRow, chosen.limit(_PAGE_ROWS)):
+        while rows := self._all(
+            DocumentRow, chosen.limit(_PAGE_ROWS if most is None else min(most - n, _PAGE_ROWS))
+        ):
             self._connection.execute(
                 sa.delete(DOCUMENTS).where(DOCUMENTS.c.id == sa.bindparam("the_id")),
                 [{"the_id": row.id} for row in rows],

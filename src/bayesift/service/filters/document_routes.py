@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -35,6 +36,7 @@ router = APIRouter(prefix="/api", tags=["documents"])
 
 STREAM = "/api/documents/stream"
 _MAX_RETRIEVED = 10_000  # in one answer
+_PURGED_AT_ONCE = 200  # texts of one transaction
 _LINES = {
     "requestBody": {
         "required": True,
@@ -128,6 +130,7 @@ async def _observe(
     for part in _chunks(given, service.settings):
         act = partial(operations.observe, documents=given[part], sources=sources[part])
         observed = await service.do(person, act, queue="documents")
+        await _retain(service)
         service.metrics.documents.inc(observed.accepted)
         service.metrics.duplicates.inc(observed.duplicates)
         service.metrics.retrieved.inc(len(observed.retrieved))
@@ -137,6 +140,14 @@ async def _observe(
         total.more = total.more or len(observed.retrieved) > room
         total.retrieved += [_shown(event) for event in observed.retrieved[:room]]
     return total
+
+
+async def _retain(service: Service) -> None:
+    """Delete some of the oldest texts if there are more than the settings keep."""
+    keep = service.settings.keep_documents
+    if keep is not None and service.live.n_texts >= keep + _PURGED_AT_ONCE:
+        act = partial(operations.purge_oldest, keep=keep, most=_PURGED_AT_ONCE)
+        await asyncio.wrap_future(service.writer.submit("", act, queue="documents"))
 
 
 def _chunks(documents: Sequence[Document], settings: ServiceSettings) -> Iterator[slice]:

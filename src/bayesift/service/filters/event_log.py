@@ -13,8 +13,9 @@ filter a profile.
 
 from __future__ import annotations
 
+import base64
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -34,6 +35,7 @@ from bayesift.filtering import (
 )
 from bayesift.filtering.engine import Replay, add_described
 from bayesift.filtering.events import Event, document_in, recorded_event, recorded_vector
+from bayesift.filtering.vectors import stacked
 from bayesift.service.db.tables import DocumentRow, EventRow, Reading
 from bayesift.service.filters.transfer import install_filter
 
@@ -54,6 +56,7 @@ PURGED = "texts purged"
 
 # The events that a filter is rebuilt from.
 CHANGES = (RETRIEVED, JUDGED, TAKEN_BACK, TAUGHT, PAUSED, RESUMED, PUT_AWAY, RESTORED)
+_WAITING_ARRAYS = ("pending.ends", "pending.columns", "pending.weights")  # of a state
 CHECKPOINT_EVERY = 50  # judgements of a filter
 _CHECKPOINTS_PER_FILTER = 2
 _MAX_CHECKPOINTS = 400
@@ -63,10 +66,25 @@ _RECENT_EVENTS = 100  # among which the event that is taken back is sought
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The state of a filter after event `seq`."""
+    """The state of a filter after event `seq`.
+
+    The vectors of documents that wait are left out: the log has them.
+    """
 
     seq: int
     state: ProfileState
+
+    @classmethod
+    def of(cls, state: ProfileState, seq: int) -> Checkpoint:
+        """Return the checkpoint of a whole state."""
+        kept = {n: array for n, array in state.arrays.items() if n not in _WAITING_ARRAYS}
+        return cls(seq, ProfileState(state.header, kept))
+
+    def whole(self, waiting: Mapping[str, DocumentVector]) -> ProfileState:
+        """Return the whole state, given the documents that waited by their ids."""
+        rows = stacked([waiting[name] for name in self.state.header["pending"]], 1)
+        arrays = zip(_WAITING_ARRAYS, (rows.indptr[1:], rows.indices, rows.data), strict=True)
+        return ProfileState(self.state.header, {**self.state.arrays, **dict(arrays)})
 
 
 class Checkpoints:
@@ -91,7 +109,7 @@ class Checkpoints:
         """Count a judgement, and keep the state of the filter after every few."""
         self._judged[profile.name] = self._judged.get(profile.name, 0) + 1
         if self._judged[profile.name] % CHECKPOINT_EVERY == 0:
-            self.keep(profile.name, Checkpoint(seq, ProfileState.of(profile)))
+            self.keep(profile.name, Checkpoint.of(ProfileState.of(profile), seq))
 
     def before(self, name: str, seq: int) -> Checkpoint | None:
         """Return the newest checkpoint of a filter before an event, and drop later ones."""
@@ -128,7 +146,8 @@ class StoreHistory:
         checkpoint = self._checkpoints.before(event.profile, self._seq_taken_back(event))
         if checkpoint is None:
             return None, self.of_profile(event.profile)
-        return checkpoint.state, self.of_profile(event.profile, after=checkpoint.seq)
+        state = checkpoint.whole(self._waiting(event.profile, checkpoint))
+        return state, self.of_profile(event.profile, after=checkpoint.seq)
 
     def of_profile(self, name: str, after: int = 0) -> Iterator[Event]:
         """Yield the events of a filter in order, since it was created or after a number."""
@@ -138,6 +157,17 @@ class StoreHistory:
         rows = self._read.events(max(after, seq), filter=name, kinds=CHANGES)
         while page := list(islice(rows, _PAGE_EVENTS)):
             yield from self._events(page)
+
+    def _waiting(self, name: str, checkpoint: Checkpoint) -> dict[str, DocumentVector]:
+        """Return the documents that waited for a judgement at a checkpoint."""
+        rows = self._read.events_about(
+            checkpoint.state.header["pending"],
+            after=self._created(name) or 0,
+            filter_name=name,
+            kind=RETRIEVED,
+        )
+        events = (event for event in self._events(rows) if isinstance(event, Retrieved))
+        return {event.id: event.document for event in events}
 
     def _created(self, name: str) -> int | None:
         """Return the number of the event that created a filter."""
@@ -153,7 +183,7 @@ class StoreHistory:
             if row.kind == RETRIEVED:
                 document = str(row.document)
                 source = row.payload if "words" in row.payload else arrivals[document]
-                yield _retrieved(row, recorded_vector(document, source, self._space))
+                yield _retrieved(row, stored_vector(document, source, self._space))
             else:
                 yield from _engine_events(row, self._space)
 
@@ -220,10 +250,10 @@ class _LogReplay(Replay):
             space.unspaced = row.payload.get("unspaced", "words")
         if row.kind == COUNTED:
             self._arrived = {}
-            space.count(row.payload)
+            space.count(_recorded_counts(row.payload))
         elif row.kind == SEEN:
             if "words" in row.payload:
-                self._arrived[document] = recorded_vector(document, row.payload, space)
+                self._arrived[document] = stored_vector(document, row.payload, space)
         elif row.kind == CREATED:
             add_described(self._engine, row.payload["definition"])
         elif row.kind == IMPORTED:
@@ -234,7 +264,7 @@ class _LogReplay(Replay):
         elif row.kind == RETRIEVED:
             if "words" in row.payload:
                 # Retrieved when the filter was created, long after the document arrived.
-                vector = recorded_vector(document, row.payload, space)
+                vector = stored_vector(document, row.payload, space)
             else:
                 vector = self._arrived[document]
             self.apply(_retrieved(row, vector))
@@ -251,12 +281,34 @@ def _engine_events(row: EventRow, space: VectorSpace) -> list[Event]:
     return [recorded_event(record, space) for record in row.payload.get("engine", ())]
 
 
+def counts_record(counted: dict[str, Any], space: VectorSpace) -> dict[str, Any]:
+    """Return what a batch added to running frequencies as the log keeps it.
+
+    Columns are kept as the gaps between them, which packs well.
+    """
+    gaps = np.diff(counted["columns"], prepend=0).tolist()
+    return {
+        "n": counted["n"],
+        "gaps": gaps,
+        "counts": counted["counts"],
+        "unspaced": space.unspaced,
+    }
+
+
+def _recorded_counts(payload: dict[str, Any]) -> dict[str, Any]:
+    if "columns" in payload:  # of a log from before gaps
+        return payload
+    columns = np.cumsum(np.array(payload["gaps"], dtype=np.int64))
+    return {"n": payload["n"], "columns": columns, "counts": payload["counts"]}
+
+
 def vector_records(
     vectors: Sequence[DocumentVector], space: VectorSpace
 ) -> dict[str, dict[str, Any]]:
     """Return vectors as JSON can hold them, by the id of their document.
 
-    They are kept by words, so that they do not depend on columns.
+    They are kept by words, so that they do not depend on columns. Words have no spaces; weights
+    are the bytes of their numbers in base 64, which take fewer characters than digits.
     """
     if not vectors:
         return {}
@@ -264,11 +316,20 @@ def vector_records(
     words = iter(space.words_of(np.concatenate([vector.columns for vector in vectors])))
     return {
         vector.id: {
-            "words": list(islice(words, len(vector))),
-            "weights": vector.weights.tolist(),
+            "words": " ".join(islice(words, len(vector))),
+            "weights": base64.b64encode(vector.weights.astype("<f8").tobytes()).decode(),
         }
         for vector in vectors
     }
+
+
+def stored_vector(document: str, payload: dict[str, Any], space: VectorSpace) -> DocumentVector:
+    """Return a vector that the log holds; unknown words get columns."""
+    if isinstance(payload["words"], list):  # of a log from before
+        return recorded_vector(document, payload, space)
+    words = payload["words"].split()
+    weights = np.frombuffer(base64.b64decode(payload["weights"]), dtype="<f8")
+    return recorded_vector(document, {"words": words, "weights": weights}, space)
 
 
 def known_vector(
@@ -276,5 +337,5 @@ def known_vector(
 ) -> DocumentVector:
     """Return the vector of a document over words that have columns, from the log or its text."""
     if "words" in payload:
-        return recorded_vector(document.id, payload, space)
+        return stored_vector(document.id, payload, space)
     return space.known_vector(document.id, f"{document.title}\n{document.text}")

@@ -27,6 +27,7 @@ from bayesift.service.live import UnitOfWork
 
 MAX_FILTERS = 2_000
 MAX_WORDS = 500
+MAX_WAITING = 500  # documents that a filter ranks in memory; older ones are read from the store
 _MAX_LOOKED_BACK = 1_000  # documents that came before a filter
 _MAX_LOOKED_BACK_CHARACTERS = 20_000
 _MAX_FOUND_LOOKING_BACK = 200
@@ -60,7 +61,7 @@ def observe(
     retrieved = unit.engine.observe_vectors(batch)
     distinct = {event.id: event.document for event in retrieved}
     vectors = event_log.vector_records(list(distinct.values()), space)
-    unit.record(event_log.COUNTED, payload={**batch.counted, "unspaced": space.unspaced})
+    unit.record(event_log.COUNTED, payload=event_log.counts_record(batch.counted, space))
     rows = []
     for document in new:
         seq = unit.record(
@@ -81,6 +82,7 @@ def observe(
         _record_retrieval(unit, event, {})
     unit.tx.add(rows)
     unit.live.n_documents += len(new)
+    unit.live.n_texts += len(new)
     return Observed(len(new), len(documents) - len(new), retrieved)
 
 
@@ -97,11 +99,19 @@ def purge(unit: UnitOfWork, *, before: str | None, keep: int | None) -> int:
 
     What was learned from them stays.
     """
-    up_to = None
-    if keep is not None:
-        kept = unit.tx.newest_documents(keep)
-        up_to = kept[-1].seq - 1 if kept else unit.live.pending_seq
+    up_to = None if keep is None else unit.tx.last_beyond(keep)
     n = unit.tx.purge(before=before, up_to=up_to)
+    return _purged(unit, n, before=before, keep=keep)
+
+
+def purge_oldest(unit: UnitOfWork, *, keep: int, most: int) -> int:
+    """Delete the oldest texts beyond a number of documents, some at a time."""
+    n = min(most, unit.live.n_texts - keep)
+    return _purged(unit, unit.tx.purge(most=n) if n > 0 else 0, before=None, keep=keep)
+
+
+def _purged(unit: UnitOfWork, n: int, *, before: str | None, keep: int | None) -> int:
+    unit.live.n_texts -= n
     unit.record(event_log.PURGED, payload={"before": before, "keep": keep, "documents": n})
     return n
 
@@ -175,7 +185,8 @@ def create_filter(
     _check_free(unit, name)
     for word in words:
         _check_word(unit, word)
-    described = {**definition, "words": None}
+    settings = {"max_pending": MAX_WAITING, **(definition.get("settings") or {})}
+    described = {**definition, "words": None, "settings": settings}
     try:
         add_described(unit.engine, described)
     except (TypeError, ValueError) as error:

@@ -25,6 +25,7 @@ from bayesift.service.runtime import Service
 from bayesift.service.schemas import WordWeightOut
 
 _MAX_WORDS = 40
+_MIN_WAITING = 100  # documents of a queue, as long as so many were retrieved and not judged
 _MAX_CHARACTERS = 100_000  # of a text that is explained
 _SPREAD = (
     1.6448536269514722  # standard deviations within which 90% of a normal distribution lie
@@ -32,13 +33,22 @@ _SPREAD = (
 
 
 def waiting_documents(service: Service, name: str) -> list[str]:
-    """Return the documents that wait for a judgement, the most useful first."""
+    """Return the documents that wait for a judgement, the most useful first.
+
+    When few of those in memory are left, older ones follow that the filter has let go.
+    """
     with service.engine_filter(name) as (engine, profile):
         pending = list(profile.pending.values())
-        if not pending:
-            return []
-        scores = score(profile, pending, len(engine.space))
-    return [pending[index].id for index in np.argsort(-scores.utility, kind="stable")]
+        has_more = profile.counters.retrieved > profile.settings.max_pending
+        utility = np.zeros(0)
+        if pending:
+            utility = score(profile, pending, len(engine.space)).utility
+    ids = [pending[index].id for index in np.argsort(-utility, kind="stable")]
+    if has_more and len(ids) < _MIN_WAITING:
+        with service.stored_filter(name) as (read, row):
+            older = read.unjudged(name, after=row.seq, limit=_MIN_WAITING)
+        ids = list(dict.fromkeys([*ids, *older]))
+    return ids
 
 
 def explained(service: Service, name: str, ids: Sequence[str]) -> list[ExplanationOut]:

@@ -147,5 +147,5 @@ def _read(folder: Path, checkpoints: Checkpoints) -> FilterEngine:
     if engine.starts.keys() != engine.profiles.keys() or latest.n_events != int(folder.name):
         raise DataError("the parts of the snapshot do not belong together", file=folder)
     for state in latest.states:
-        checkpoints.keep(state.name, Checkpoint(latest.n_events, state))
+        checkpoints.keep(state.name, Checkpoint.of(state, latest.n_events))
     return engine
