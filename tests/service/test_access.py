@@ -12,6 +12,7 @@ from sqlalchemy import text
 from bayesift.service import runtime
 from bayesift.service.access.callers import Person
 from bayesift.service.access.operations import add_user
+from bayesift.service.app import OPEN_PATHS
 from bayesift.service.filters.retrieval_routes import _events
 from tests.service.worlds import Clients, documents, running
 
@@ -22,7 +23,7 @@ UNSAFE = [
     ("POST", "/api/retention", {"keep": 5}, "admin"),
     ("POST", "/api/filters", {"name": "grain"}, "reviewer"),
     ("PATCH", "/api/filters/grain", {"paused": True}, "reviewer"),
-    ("DELETE", "/api/filters/grain", None, "reviewer"),
+    ("DELETE", "/api/filters/grain", None, "owner"),
     ("POST", "/api/filters/import", None, "reviewer"),
     ("POST", "/api/documents", {"id": "1", "text": "corn"}, "reviewer"),
     ("POST", "/api/documents/batch", {"documents": []}, "reviewer"),
@@ -52,7 +53,7 @@ def test_every_change_needs_its_role(shared_clients, method, path, body, role):
 
 def test_every_route_is_guarded(shared_clients):
     description = shared_clients.anybody.get("/openapi.json").json()
-    open_paths = {"/healthz", "/metrics", "/api/session", "/api/session/first"}
+    open_paths = {"/healthz", "/metrics", *OPEN_PATHS}
     for path, operations in description["paths"].items():
         for method in operations:
             if path not in open_paths:
@@ -322,7 +323,7 @@ def test_event_streams_are_bounded_and_end_with_the_service(tmp_path):
         assert ada.get("/api/filters/grain/retrieved/events?open_for=0").status_code == 429
     with running(tmp_path) as service:
         service.end_streams()
-        stream = _events(service, "ada", "grain", 0, open_for=3600.0)
+        stream = _events(service, "ada", "grain", 0, 3600.0, lambda: True)
         with ThreadPoolExecutor(
             1
         ) as other:  # this thread may have a loop already: Playwright's

@@ -8,7 +8,8 @@ from itertools import product
 import pytest
 
 from bayesift.screening import PersonalView, ProjectSettings, ReviewLog
-from tests.service.test_reviews import begin, decide, ris
+from tests.service import test_reviews
+from tests.service.test_reviews import begin, ris
 from tests.service.worlds import Clients, running
 
 HIDDEN = "5"  # the record that ada has decided on, and nobody else
@@ -23,6 +24,21 @@ WORLDS = {
     "note": ("included", [], "not at all", ["trial"]),
     "tag": ("included", [], "looks good", ["animals"]),
 }
+
+
+def decide(client, review, record, verdict, **more):
+    """Decide on a record, and wait until the rankings have learned it.
+
+    What they say depends a little on whether two decisions were learned together.
+
+    """
+    answer = test_reviews.decide(client, review, record, verdict, **more)
+    wait_for_rankings(client.app.state.service, review)
+    return answer
+
+
+def wait_for_rankings(service, review):
+    service.live.reviews.learn_all(review)
 
 
 def screened(clients, verdict, reasons, note, tags):
@@ -107,6 +123,7 @@ def everything(clients, review):
         answer = decide(clients.bob, review, record, "included")
         told["bob", "decides", record] = shown(answer, review)
     told["bob", "takes back"] = shown(clients.bob.post(f"{path}/undo"), review)
+    wait_for_rankings(clients.service, review)
     tagged = clients.bob.put(f"{path}/records/{HIDDEN}/tags", json={"tags": ["mine"]})
     told["bob", "tags"] = shown(tagged, review)
     return told

@@ -121,6 +121,7 @@ class Clients:
 @contextmanager
 def running(folder, database=None, **options):
     """A service with its clients, closed at the end."""
+    options.setdefault("shared", True)
     service = Service(ServiceSettings(folder=folder, database=database, **options))
     service.app = create_app(service)
     with TestClient(service.app):

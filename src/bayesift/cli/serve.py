@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 _THIS_MACHINE = "127.0.0.1"
+_LOOPBACK = (_THIS_MACHINE, "localhost", "::1")
 
 
 class Role(Enum):
@@ -65,6 +66,13 @@ def serve(
         str | None,
         Option(help="Address of a proxy in front; only its X-Forwarded-For is believed."),
     ] = None,
+    shared: Annotated[
+        bool,
+        Option(
+            "--shared",
+            help="Make all users members of every filter and review, with their own roles.",
+        ),
+    ] = False,
     keep_documents: Annotated[
         int,
         Option(
@@ -110,6 +118,7 @@ def serve(
                     database=database,
                     workers=workers,
                     proxy=proxy,
+                    shared=shared or demo,
                     accept_loss=accept_loss,
                     keep_documents=keep_documents,
                 )
@@ -142,6 +151,12 @@ def _fill(service: Service) -> None:
 
 def _greet(service: Service, host: str, port: int) -> None:
     shown = f"[{host}]" if ":" in host else host
+    if host not in _LOOPBACK and service.settings.proxy is None:
+        print_note(
+            f"bayesift: {shown} can be reached from other machines without encryption: whoever "
+            "listens reads tokens and texts. Put a proxy with TLS in front (--proxy), or leave "
+            "out --host"
+        )
     print_note(f"bayesift: http://{shown}:{port}/")
     if service.first_token is not None:
         if service.is_first_start:
@@ -165,7 +180,8 @@ def serve_review(project: Project, reviewer: str, port: int) -> None:
     os.umask(0o077)
     with listen(_THIS_MACHINE, port) as listener:
         with busy("opening the review"):
-            service = Service(ServiceSettings(folder=project.folder / SERVICE_FOLDER))
+            folder = project.folder / SERVICE_FOLDER
+            service = Service(ServiceSettings(folder=folder, shared=True))
             token = _token(service, reviewer)
             merged = service.mirror(project, reviewer)
         for line in told(merged):

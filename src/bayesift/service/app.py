@@ -30,12 +30,14 @@ import bayesift
 from bayesift.errors import BayesiftError, DataError
 from bayesift.filtering import FilterEngine, MemoryLog
 from bayesift.records import Document
+from bayesift.service.access import member_routes
 from bayesift.service.access import routes as access_routes
-from bayesift.service.access.callers import check_role, identify
+from bayesift.service.access.callers import check_caller, identify
 from bayesift.service.errors import (
     MEDIA_TYPE,
     BusyError,
     LateError,
+    MalformedError,
     NotFoundError,
     TooLargeError,
     add_problem_handlers,
@@ -56,7 +58,7 @@ from bayesift.service.schemas import HealthOut, ProblemOut
 
 PAGE = Path(__file__).parent / "page"
 # Requests with a body from callers who are not signed in yet.
-OPEN_PATHS = frozenset({"/api/session", "/api/session/first"})
+OPEN_PATHS = frozenset({"/api/session", "/api/session/first", "/api/invitations"})
 _SHUTDOWN_SECONDS = 20  # that open requests get
 _HEADER_SECONDS = 15.0
 _BODY_SECONDS = 30.0  # for a body, and longer for a large one:
@@ -70,6 +72,10 @@ _SMALL_BODY_BYTES = 10_000
 _ROUTERS = (
     access_routes.sessions,
     access_routes.users,
+    access_routes.tokens,
+    access_routes.invitations,
+    member_routes.of_filters,
+    member_routes.of_reviews,
     filter_routes.router,
     filter_routes.deleted,
     document_routes.router,
@@ -160,6 +166,7 @@ def create_app(service: Service) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,  # a redirect would name the host that the request names
         responses=_ERRORS,
     )
     app.state.service = service
@@ -324,13 +331,14 @@ class _Gate:
             return
         size = 0
         settings = self._service.settings
-        route = _route_of(scope)
+        route, parameters = _route_of(scope)
         try:
+            _check_length(scope)
             most = _SMALL_BODY_BYTES
             if scope["path"] not in OPEN_PATHS:
                 caller = identify(self._service, Request(scope))
                 if route is not None:
-                    check_role(route, caller.person)
+                    check_caller(self._service, caller, route, parameters, scope["method"])
                 most = _most_bytes(scope["path"], settings)
             if scope["path"] == STREAM:
                 await self._app(scope, receive, send)
@@ -365,11 +373,21 @@ class _Gate:
             self._held -= size
 
 
-def _route_of(scope: Scope) -> APIRoute | None:
+def _route_of(scope: Scope) -> tuple[APIRoute | None, dict[str, Any]]:
+    """Return the route of a request, and the parameters that its path holds."""
     for route in chain.from_iterable(router.routes for router in _ROUTERS):
-        if isinstance(route, APIRoute) and route.matches(scope)[0] is Match.FULL:
-            return route
-    return None
+        if isinstance(route, APIRoute):
+            match, found = route.matches(scope)
+            if match is Match.FULL:
+                return route, found["path_params"]
+    return None, {}
+
+
+def _check_length(scope: Scope) -> None:
+    """Refuse a body with two lengths, of which a proxy in front may believe the other one."""
+    names = {name for name, _ in scope["headers"]}
+    if {b"content-length", b"transfer-encoding"} <= names:
+        raise MalformedError("a request has Content-Length or Transfer-Encoding, not both")
 
 
 def _most_bytes(path: str, settings: ServiceSettings) -> int:

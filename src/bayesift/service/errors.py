@@ -51,6 +51,12 @@ class NotAllowedError(BayesiftError):
     status = 403
 
 
+class MalformedError(BayesiftError):
+    """A request whose parts contradict one another."""
+
+    status = 400
+
+
 class LateError(BayesiftError):
     """A request that does not arrive in time."""
 

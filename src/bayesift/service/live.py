@@ -248,7 +248,8 @@ class _Waiting:
 class Writer:
     """One thread that runs operations one after the other and commits them.
 
-    It calls `committed` after each commit with the ids of the reviews that were changed.
+    It calls `committed` after each commit with the ids of the reviews that were changed, and
+    before anything is answered `access_changed` if users or members were.
     """
 
     def __init__(
@@ -260,6 +261,7 @@ class Writer:
         max_waiting: dict[QueueName, int],
         snapshot_every: int,
         committed: Callable[[list[str]], None],
+        access_changed: Callable[[], None],
     ) -> None:
         self._store = store
         self._live = live
@@ -267,6 +269,7 @@ class Writer:
         self._max_waiting = max_waiting
         self._snapshot_every = snapshot_every
         self._committed = committed
+        self._access_changed = access_changed
         self._queues: dict[QueueName, deque[_Waiting]] = {
             "people": deque(),
             "documents": deque(),
@@ -346,6 +349,8 @@ class Writer:
                 for waiting in group:
                     answers.append(self._outcome(tx, waiting))
                 self._live.mirrors.write(self._live.reviews)
+            if tx.access_changed:
+                self._access_changed()
         except SpoiledError as error:
             assert waiting is not None
             cause = error.__cause__

@@ -25,6 +25,7 @@ from bayesift.screening import Project
 from bayesift.screening.merging import MergedLogs
 from bayesift.screening.project import RECORDS
 from bayesift.service.access.callers import FIRST_ADMIN, People, Person, RateLimit
+from bayesift.service.access.members import Members
 from bayesift.service.access.operations import add_user
 from bayesift.service.db.database import open_store
 from bayesift.service.db.tables import FilterRow, Reading
@@ -70,6 +71,8 @@ class ServiceSettings:
     streams, streams_per_person : event streams open at once
     proxy : address of a proxy in front of the service whose X-Forwarded-For is trusted; None if
         no proxy is used
+    shared : whether all users are members of every filter and review, with the role that they
+        have in the service
     restore_days : for how long a deleted filter or review can be restored
     accept_loss : the last event of a database that lacks acknowledged events, to go on from there
     keep_documents : documents of the stream whose texts are kept, the newest; None for all. What
@@ -98,6 +101,7 @@ class ServiceSettings:
     streams: int = 100
     streams_per_person: int = 10
     proxy: str | None = None
+    shared: bool = False
     restore_days: int = 30
     accept_loss: int | None = None
     keep_documents: int | None = 1_000_000
@@ -254,6 +258,7 @@ class Service:
             },
             snapshot_every=settings.snapshot_every,
             committed=self._committed,
+            access_changed=self._reload_access,
         )
         self.first_start_until = 0.0
         self.first_token = None if self.people.names else self._add_first_admin()
@@ -270,13 +275,13 @@ class Service:
         try:
             self.live = LiveState(self.store, snapshots)
             self.people = People(self.store, session_hours=self.settings.session_hours)
+            self.members = Members(self.store, shared=self.settings.shared)
         finally:
             self.store.verify()
 
     def _add_first_admin(self) -> str:
         operation: Operation = lambda unit: add_user(unit.tx, FIRST_ADMIN, "admin")  # noqa: E731
         token: str = self.writer.submit("", operation).result()
-        self.people.reload()
         if self.settings.proxy is None:
             self.first_start_until = time.monotonic() + _FIRST_START_SECONDS
         return token
@@ -361,6 +366,10 @@ class Service:
         project.extend(merged.there)
         self.live.mirrors.add(project)
         return merged
+
+    def _reload_access(self) -> None:
+        self.people.reload()
+        self.members.reload()
 
     def _committed(self, reviews: list[str]) -> None:
         """Tell who waits, and learn what was decided; called by the writer after each commit."""

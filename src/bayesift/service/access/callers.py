@@ -16,10 +16,10 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
@@ -27,7 +27,12 @@ from fastapi.routing import APIRoute
 
 from bayesift.service.db.database import Store
 from bayesift.service.db.tables import SessionRow
-from bayesift.service.errors import BusyError, NotAllowedError, UnknownCallerError
+from bayesift.service.errors import (
+    BusyError,
+    NotAllowedError,
+    NotFoundError,
+    UnknownCallerError,
+)
 from bayesift.service.live import now
 
 if TYPE_CHECKING:
@@ -37,6 +42,15 @@ COOKIE = "bayesift_session"
 CSRF_HEADER = "X-CSRF-Token"
 Role = Literal["reader", "reviewer", "admin"]
 ROLES: tuple[Role, ...] = ("reader", "reviewer", "admin")
+MemberRole = Literal["reader", "reviewer", "owner"]
+MEMBER_ROLES: tuple[MemberRole, ...] = ("reader", "reviewer", "owner")
+Scope = Literal["read", "write", "manage"]
+SCOPES: tuple[Scope, ...] = ("read", "write", "manage")
+_PATHS_OF_ITEMS: dict[str, tuple[Literal["filter", "review"], str]] = {
+    "/api/filters/{name}": ("filter", "name"),
+    "/api/deleted-filters/{name}": ("filter", "name"),
+    "/api/reviews/{review}": ("review", "review"),
+}
 FIRST_ADMIN = "admin"
 _FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -53,6 +67,27 @@ class Person:
     def may(self, role: Role) -> bool:
         """Return whether they have this role or a higher one."""
         return ROLES.index(self.role) >= ROLES.index(role)
+
+
+class Item(NamedTuple):
+    """A filter or a review."""
+
+    kind: Literal["filter", "review"]
+    name: str
+
+    def missing(self) -> NotFoundError:
+        """Return the error of a filter or review that does not exist, or not for the caller."""
+        if self.kind == "review":
+            return NotFoundError("no such review")
+        return NotFoundError(f"no filter {self.name!r}")
+
+
+def item_of(route: APIRoute, parameters: Mapping[str, Any]) -> Item | None:
+    """Return the filter or review that a path names; None if it names none."""
+    for path, (kind, parameter) in _PATHS_OF_ITEMS.items():
+        if route.path == path or route.path.startswith(f"{path}/"):
+            return Item(kind, str(parameters[parameter]))
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +120,9 @@ class People:
     def reload(self) -> None:
         """Read users and sessions again, after a change."""
         with self._store.reading() as read:
-            users, sessions = read.users(), read.sessions()
+            users = read.users()
+            sessions = read.sessions()
+            tokens = read.tokens()
         self._by_token = {user.token: Person(user.name, user.role) for user in users}  # type: ignore[arg-type]
         names = {person.name: person for person in self._by_token.values()}
         self._sessions = {
@@ -93,9 +130,17 @@ class People:
             for row in sessions
             if row.user in names
         }
+        self._of_programs = {row.key: (names[row.user], row) for row in tokens}
+
+    def of_program(self, token: str) -> tuple[Person, Scope] | None:
+        """Return whom a program acts for by its token, and how far; None when it has expired."""
+        person, row = self._of_programs.get(digest(token), (None, None))
+        if person is None or row is None or row.until < now():
+            return None
+        return person, row.scope  # type: ignore[return-value]
 
     def of_token(self, token: str) -> Person | None:
-        """Return the owner of a token."""
+        """Return the person who signs in with a token."""
         return self._by_token.get(digest(token))
 
     def of_cookie(self, cookie: str) -> BrowserSession | None:
@@ -181,10 +226,15 @@ class RateLimit:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The person who sent a request, and the CSRF token of their session if they have one."""
+    """The person who sent a request, or for whom a program sent it.
+
+    `csrf` is the CSRF token of their session if they have one; `scope` is how far the token of a
+    program reaches.
+    """
 
     person: Person
     csrf: str | None
+    scope: Scope = "manage"
 
 
 def identify(service: Service, request: Request) -> Caller:
@@ -217,10 +267,14 @@ TheCaller = Annotated[Caller, Depends(authenticate)]
 
 def _by_token(people: People, authorization: str) -> Caller:
     scheme, _, token = authorization.partition(" ")
-    person = people.of_token(token.strip()) if scheme.lower() == "bearer" else None
-    if person is None:
-        raise UnknownCallerError("the token is not valid")
-    return Caller(person, None)
+    if scheme.lower() == "bearer":
+        person = people.of_token(token.strip())
+        if person is not None:
+            return Caller(person, None)
+        acting = people.of_program(token.strip())
+        if acting is not None:
+            return Caller(acting[0], None, acting[1])
+    raise UnknownCallerError("the token is not valid")
 
 
 def _by_cookie(people: People, request: Request) -> Caller:
@@ -235,29 +289,62 @@ def _by_cookie(people: People, request: Request) -> Caller:
 
 
 # What the dependencies of `at_least` require, for those who ask before a body is read.
-_REQUIRED: dict[Callable[..., Any], Role] = {}
+_REQUIRED: dict[Callable[..., Any], Role | MemberRole] = {}
 
 
-def check_role(route: APIRoute, person: Person) -> None:
-    """Refuse a person whose role is not enough for a route."""
+def check_caller(
+    service: Service,
+    caller: Caller,
+    route: APIRoute,
+    parameters: Mapping[str, Any],
+    method: str,
+) -> None:
+    """Refuse a caller whose role or token is not enough for a route; called before a body is read.
+
+    Where the path names a filter or review, the role in it counts; elsewhere that in the service.
+    """
     for dependency in route.dependant.dependencies:
         role = None if dependency.call is None else _REQUIRED.get(dependency.call)
-        if role is not None and not person.may(role):
-            raise NotAllowedError(f"this needs the role {role}; yours is {person.role}")
+        if role is None:
+            continue
+        item = item_of(route, parameters)
+        if item is not None:
+            service.members.require(caller.person, item, "owner" if role == "admin" else role)
+        elif role == "owner" or not caller.person.may(role):
+            raise NotAllowedError(f"this needs the role {role}; yours is {caller.person.role}")
+        _check_scope(caller, role, method)
 
 
-def at_least(role: Role) -> Callable[[Caller], Awaitable[Person]]:
+def _check_scope(caller: Caller, role: Role | MemberRole, method: str) -> None:
+    """Refuse a program whose token does not reach as far as its request."""
+    needed: Scope = "read" if method in _SAFE_METHODS else "write"
+    if role in ("owner", "admin"):
+        needed = "manage"
+    if SCOPES.index(caller.scope) < SCOPES.index(needed):
+        raise NotAllowedError(f"the token of this program has the scope {caller.scope}")
+
+
+def at_least(role: Role | MemberRole) -> Callable[..., Awaitable[Person]]:
     """Create a dependency that requires this role or a higher one."""
 
-    async def person(caller: TheCaller) -> Person:
-        if not caller.person.may(role):
-            raise NotAllowedError(f"this needs the role {role}; yours is {caller.person.role}")
+    async def person(request: Request, caller: TheCaller) -> Person:
+        route: APIRoute = request.scope["route"]
+        service: Service = request.app.state.service
+        check_caller(service, caller, route, request.path_params, request.method)
         return caller.person
 
     _REQUIRED[person] = role
     return person
 
 
+async def themselves(request: Request, caller: TheCaller) -> Person:
+    """Return the caller; refuse a program, which may not change how its person signs in."""
+    _check_scope(caller, "admin", request.method)
+    return caller.person
+
+
 Reader = Annotated[Person, Depends(at_least("reader"))]
 Reviewer = Annotated[Person, Depends(at_least("reviewer"))]
+Owner = Annotated[Person, Depends(at_least("owner"))]
 Admin = Annotated[Person, Depends(at_least("admin"))]
+Themselves = Annotated[Person, Depends(themselves)]

@@ -1,11 +1,12 @@
-"""Operations on users: add, give a new token, remove."""
+"""Operations on users and tokens: add, give a new token, remove."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
-from bayesift.service.access.callers import FIRST_ADMIN, Role, digest, new_token
-from bayesift.service.db.tables import SessionRow, UserRow, Writing
+from bayesift.service.access.callers import FIRST_ADMIN, Role, Scope, digest, new_token
+from bayesift.service.db.tables import SessionRow, TokenRow, UserRow, Writing
 from bayesift.service.errors import ConflictError, NotFoundError
 from bayesift.service.live import now
 
@@ -30,11 +31,35 @@ def reset_token(tx: Writing, name: str) -> str:
     return token
 
 
+def new_program_token(
+    tx: Writing, user: str, name: str, scope: Scope, days: float
+) -> tuple[str, TokenRow]:
+    """Create a token for a program, which is not stored, and what is stored of it."""
+    if any(row.name == name for row in tx.tokens() if row.user == user):
+        raise ConflictError(f"you have a token {name!r} already")
+    token = new_token()
+    until = datetime.now(UTC) + timedelta(days=days)
+    until_text = until.isoformat(timespec="microseconds")
+    row = TokenRow(digest(token), user, name, scope, token[-4:], until_text)
+    tx.add([row])
+    return token, row
+
+
+def drop_token(tx: Writing, user: str, name: str) -> None:
+    """Delete a token for a program."""
+    if all(row.name != name for row in tx.tokens() if row.user == user):
+        raise NotFoundError(f"no token {name!r}")
+    tx.drop(TokenRow, user=user, name=name)
+
+
 def claim_first_admin(tx: Writing, name: str) -> str:
     """Give the first admin this name and a new token, which is not stored."""
     if name == FIRST_ADMIN:
         return reset_token(tx, name)
     token = add_user(tx, name, "admin")
+    for row in tx.members():
+        if row.user == FIRST_ADMIN:
+            tx.put(replace(row, user=name))
     drop_user(tx, FIRST_ADMIN)
     return token
 

@@ -1,4 +1,4 @@
-"""Routes of sessions and users: sign in and out; list, add and remove users."""
+"""Routes of sessions, users, tokens of programs, and invitations that people accept."""
 
 from __future__ import annotations
 
@@ -12,21 +12,30 @@ from bayesift.service.access.callers import (
     Admin,
     Person,
     TheCaller,
+    Themselves,
     digest,
+    identify,
     is_from_this_machine,
 )
+from bayesift.service.access.members import accept, remove_user
 from bayesift.service.access.operations import (
     add_user,
     claim_first_admin,
-    drop_user,
+    drop_token,
+    new_program_token,
     reset_token,
 )
 from bayesift.service.access.schemas import (
+    AcceptedOut,
+    AcceptIn,
     FirstAdminIn,
     FirstStartOut,
+    NewTokenOut,
     NewUserOut,
+    ProgramTokenIn,
     SessionOut,
     TokenIn,
+    TokenOut,
     UserIn,
     UserOut,
 )
@@ -38,6 +47,8 @@ from bayesift.service.schemas import Name
 
 sessions = APIRouter(prefix="/api/session", tags=["session"])
 users = APIRouter(prefix="/api/users", tags=["users"])
+tokens = APIRouter(prefix="/api/tokens", tags=["tokens"])
+invitations = APIRouter(prefix="/api/invitations", tags=["invitations"])
 
 
 @sessions.post("")
@@ -52,7 +63,6 @@ async def sign_in(
     service.first_start_until = 0.0
     cookie, row = service.people.new_session(person)
     await service.do(person, lambda unit: unit.tx.add_session(row, now=now()))
-    service.people.reload()
     secure = request.url.scheme == "https"
     age = round(3600 * service.settings.session_hours)
     response.set_cookie(
@@ -87,7 +97,6 @@ async def set_up(body: FirstAdminIn, request: Request, service: TheService) -> N
     service.first_start_until = 0.0
     first = Person(FIRST_ADMIN, "admin")
     token = await service.do(first, lambda unit: claim_first_admin(unit.tx, body.name))
-    service.people.reload()
     return NewUserOut(name=body.name, role="admin", token=token)
 
 
@@ -103,8 +112,7 @@ async def sign_out(
         await service.do(
             caller.person, lambda unit: unit.tx.drop(SessionRow, key=digest(bayesift_session))
         )
-        service.people.reload()
-    response.delete_cookie(COOKIE, path="/")
+        response.delete_cookie(COOKIE, path="/")
 
 
 @users.get("")
@@ -120,7 +128,6 @@ def list_users(person: Admin, service: TheService) -> list[UserOut]:
 async def create_user(body: UserIn, person: Admin, service: TheService) -> NewUserOut:
     """Add a user; the token is not shown again."""
     token = await service.do(person, lambda unit: add_user(unit.tx, body.name, body.role))
-    service.people.reload()
     return NewUserOut(name=body.name, role=body.role, token=token)
 
 
@@ -130,7 +137,6 @@ async def reset(
 ) -> NewUserOut:
     """Give a user a new token, which is not shown again, and end their sessions."""
     token = await service.do(person, lambda unit: reset_token(unit.tx, name))
-    service.people.reload()
     found = service.people.of_token(token)
     assert found is not None
     return NewUserOut(name=found.name, role=found.role, token=token)
@@ -141,5 +147,50 @@ async def delete_user(
     name: Annotated[Name, Path()], person: Admin, service: TheService
 ) -> None:
     """Remove a user; their judgements stay."""
-    await service.do(person, lambda unit: drop_user(unit.tx, name))
-    service.people.reload()
+    await service.do(person, lambda unit: remove_user(unit, name))
+
+
+@tokens.get("")
+def list_tokens(person: Themselves, service: TheService) -> list[TokenOut]:
+    """List your tokens for programs."""
+    with service.store.reading() as read:
+        rows = [row for row in read.tokens() if row.user == person.name]
+    return [TokenOut.model_validate(row) for row in rows]
+
+
+@tokens.post("", status_code=201)
+async def create_token(
+    body: ProgramTokenIn, person: Themselves, service: TheService
+) -> NewTokenOut:
+    """Create a token for a program that acts for you; it is not shown again."""
+    token, row = await service.do(
+        person, lambda unit: new_program_token(unit.tx, person.name, **body.model_dump())
+    )
+    return NewTokenOut(**TokenOut.model_validate(row).model_dump(), token=token)
+
+
+@tokens.delete("/{name}", status_code=204)
+async def delete_token(
+    name: Annotated[Name, Path()], person: Themselves, service: TheService
+) -> None:
+    """Delete a token of yours; what uses it is refused at once."""
+    await service.do(person, lambda unit: drop_token(unit.tx, person.name, name))
+
+
+@invitations.post("", status_code=201)
+async def accept_invitation(
+    body: AcceptIn, request: Request, service: TheService
+) -> AcceptedOut:
+    """Accept an invitation, once; without a session or token, as a new user of this name."""
+    service.logins.spend("" if request.client is None else request.client.host)
+    try:
+        user: str | None = identify(service, request).person.name
+    except UnknownCallerError:
+        user = None
+        if body.name is None:
+            raise
+    guest = Person(user or str(body.name), "reader")
+    item, token = await service.do(
+        guest, lambda unit: accept(unit, body.token, user, guest.name)
+    )
+    return AcceptedOut(kind=item.kind, name=item.name, user=guest.name, token=token)

@@ -33,6 +33,20 @@ _DONE = Table(
     Column("at", String, nullable=False),
 )
 
+_TABLES_0005 = (
+    """CREATE TABLE members (
+        kind VARCHAR NOT NULL, name VARCHAR NOT NULL, "user" VARCHAR NOT NULL,
+        role VARCHAR NOT NULL, at VARCHAR NOT NULL, digest VARCHAR NOT NULL,
+        PRIMARY KEY (kind, name, "user"))""",
+    """CREATE TABLE invitations (
+        key VARCHAR NOT NULL PRIMARY KEY, kind VARCHAR NOT NULL, name VARCHAR NOT NULL,
+        role VARCHAR NOT NULL, by VARCHAR NOT NULL, until VARCHAR NOT NULL,
+        digest VARCHAR NOT NULL)""",
+    """CREATE TABLE tokens (
+        key VARCHAR NOT NULL PRIMARY KEY, "user" VARCHAR NOT NULL, name VARCHAR NOT NULL,
+        scope VARCHAR NOT NULL, ending VARCHAR NOT NULL, until VARCHAR NOT NULL,
+        digest VARCHAR NOT NULL)""",
+)
 _TABLES_0001 = (
     """CREATE TABLE events (
         seq BIGINT NOT NULL PRIMARY KEY, batch BIGINT NOT NULL, at VARCHAR NOT NULL,
@@ -256,11 +270,40 @@ def _fill_digests(connection: Connection, table: str, columns: tuple[str, ...]) 
         connection.execute(update, values)
 
 
+def _members(connection: Connection) -> None:
+    """Who created a filter or review owns it; all users have the roles in it that they had."""
+    for statement in _TABLES_0005:
+        connection.execute(text(statement))
+    users = connection.execute(text("SELECT name, role FROM users")).all()
+    now = datetime.now(UTC).isoformat()
+    rows = []
+    for kind, query in (
+        ("filter", 'SELECT name, "user" FROM filters'),
+        ("review", 'SELECT id, "user" FROM reviews'),
+    ):
+        for name, creator in connection.execute(text(query)).all():
+            roles = {user: "owner" if role == "admin" else role for user, role in users}
+            if creator in roles:
+                roles[creator] = "owner"
+            rows += [(kind, name, user, role, now) for user, role in roles.items()]
+    columns = ("kind", "name", "user", "role", "at")
+    insertion = text(
+        'INSERT INTO members (kind, name, "user", role, at, digest) '
+        "VALUES (:kind, :name, :user, :role, :at, :digest)"
+    )
+    values = []
+    for row in rows:
+        values.append({**dict(zip(columns, row, strict=True)), "digest": row_digest(row)})
+    if values:
+        connection.execute(insertion, values)
+
+
 MIGRATIONS: dict[str, Callable[[Connection], None]] = {
     "0001 events, documents, what they amount to, people": _first_tables,
     "0002 the store has a name": _name_the_store,
     "0003 reviews, digests of rows, deletion that can be undone": _reviews_and_digests,
     "0004 filters and reviews have columns of their own": _filters_and_reviews,
+    "0005 members, invitations, tokens of programs": _members,
     "0006 texts and payloads are packed": _packed_texts,
 }
 

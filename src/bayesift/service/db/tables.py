@@ -6,7 +6,8 @@ events                      numbered without gaps; never changed, never deleted
 documents                   titles and texts, which retention deletes; texts and payloads are packed
 filters, judgements, words  their current state, written in the same transaction as the events
 reviews, review_records     reviews and their records as they were read; decisions are events
-users, sessions             tokens are stored as SHA-256 only
+users, sessions, tokens     tokens are stored as SHA-256 only
+members, invitations        who may see, judge and manage which filter or review
 facts                       facts about the database itself, such as its name
 
 Every row has a digest of its values (`integrity.py`). `migrations.py` creates the tables; a change
@@ -154,6 +155,41 @@ class SessionRow:
     until: str
 
 
+@dataclass(frozen=True, slots=True)
+class MemberRow:
+    """The role of a user in a filter or review; `kind` says which of the two `name` is."""
+
+    kind: str
+    name: str
+    user: str
+    role: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class InvitationRow:
+    """An invitation to a filter or review; `key` is the hash of what the link holds."""
+
+    key: str
+    kind: str
+    name: str
+    role: str
+    by: str
+    until: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """A token of a program that acts for a user; `key` is its hash, `ending` its last letters."""
+
+    key: str
+    user: str
+    name: str
+    scope: str
+    ending: str
+    until: str
+
+
 def json_text(value: Any) -> str:
     """Return the text of a JSON value as it is stored."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -285,6 +321,9 @@ REVIEWS = _table("reviews", ReviewRow, key=("id",))
 REVIEW_RECORDS = _table("review_records", ReviewRecordsRow, key=("review", "seq"))
 USERS = _table("users", UserRow, key=("name",), unique="token")
 SESSIONS = _table("sessions", SessionRow, key=("key",))
+MEMBERS = _table("members", MemberRow, key=("kind", "name", "user"))
+INVITATIONS = _table("invitations", InvitationRow, key=("key",))
+TOKENS = _table("tokens", TokenRow, key=("key",))
 FACTS = sa.Table(
     "facts",
     METADATA,
@@ -303,7 +342,11 @@ _TABLES: dict[type, sa.Table] = {
     ReviewRecordsRow: REVIEW_RECORDS,
     UserRow: USERS,
     SessionRow: SESSIONS,
+    MemberRow: MEMBERS,
+    InvitationRow: INVITATIONS,
+    TokenRow: TOKENS,
 }
+_OF_ACCESS = (UserRow, SessionRow, MemberRow, TokenRow)  # what is held in memory
 
 
 def stored_tables(dialect: str) -> list[Stored]:
@@ -563,6 +606,21 @@ class Reading:
         """Return all sessions."""
         return self._all(SessionRow, _select(SESSIONS))
 
+    def members(self) -> list[MemberRow]:
+        """Return the members of all filters and reviews."""
+        return self._all(MemberRow, _select(MEMBERS))
+
+    def invitations(self, **values: str) -> list[InvitationRow]:
+        """Return the invitations that have these values."""
+        query = _select(INVITATIONS).where(
+            *(INVITATIONS.c[name] == value for name, value in values.items())
+        )
+        return self._all(InvitationRow, query)
+
+    def tokens(self) -> list[TokenRow]:
+        """Return the tokens of programs."""
+        return self._all(TokenRow, _select(TOKENS).order_by(TOKENS.c.name))
+
     def fact(self, name: str) -> str:
         """Return a fact about the database itself."""
         return str(
@@ -602,12 +660,14 @@ class Writing(Reading):
     Attributes
     ----------
     changed : whether something was written
+    access_changed : whether users, sessions, tokens or members were written
     end : number and digest of the last event that was appended, if any
     """
 
     def __init__(self, connection: sa.Connection) -> None:
         super().__init__(connection)
         self.changed = False
+        self.access_changed = False
         self.end: tuple[int, str] | None = None
 
     def count_commit(self, number: int) -> None:
@@ -637,6 +697,7 @@ class Writing(Reading):
                 self.end = row.seq, digest
         if rows:
             self.changed = True
+            self.access_changed |= type(rows[0]) in _OF_ACCESS
             self._connection.execute(sa.insert(_TABLES[type(rows[0])]), values)
 
     def put(self, row: Any) -> None:
@@ -645,10 +706,11 @@ class Writing(Reading):
         self.drop(type(row), **{column.name: getattr(row, column.name) for column in key})
         self.add([row])
 
-    def drop(self, kind: type, **values: str) -> None:
+    def drop(self, kind: type, /, **values: str) -> None:
         """Delete the rows of a table that have these values."""
         table = _TABLES[kind]
         self.changed = True
+        self.access_changed |= kind in _OF_ACCESS
         self._connection.execute(
             sa.delete(table).where(*(table.c[name] == value for name, value in values.items()))
         )
@@ -682,10 +744,13 @@ class Writing(Reading):
         self.drop(FilterRow, name=name)
         self.drop(JudgementRow, filter=name)
         self.drop(WordRow, filter=name)
+        for kind in (MemberRow, InvitationRow):
+            self.drop(kind, kind="filter", name=name)
 
     def drop_user(self, name: str) -> None:
-        """Delete a user with their sessions."""
-        self.drop(SessionRow, user=name)
+        """Delete a user with their sessions, tokens and roles."""
+        for kind in (SessionRow, TokenRow, MemberRow):
+            self.drop(kind, user=name)
         self.drop(UserRow, name=name)
 
     def add_session(self, session: SessionRow, *, now: str) -> None:

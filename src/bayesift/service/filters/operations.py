@@ -19,7 +19,7 @@ from bayesift.filtering.engine import add_described, apply
 from bayesift.filtering.vectors import stacked
 from bayesift.records import Document
 from bayesift.service.db.integrity import row_digest
-from bayesift.service.db.tables import DocumentRow, FilterRow, JudgementRow, WordRow
+from bayesift.service.db.tables import DocumentRow, FilterRow, JudgementRow, MemberRow, WordRow
 from bayesift.service.errors import ConflictError, NotFoundError
 from bayesift.service.filters import event_log
 from bayesift.service.filters.transfer import install_filter
@@ -370,4 +370,5 @@ def _put_filter(
     shown = {key: value for key, value in definition.items() if key != "examples"}
     row = FilterRow(name, seq, unit.at, unit.user, shown, False, 0, unit.live.n_documents)
     unit.tx.put(row)
+    unit.tx.put(MemberRow("filter", name, unit.user, "owner", unit.at))
     return row

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Header, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
+from fastapi.routing import APIRoute
 
-from bayesift.service.access.callers import Reader
+from bayesift.errors import BayesiftError
+from bayesift.service.access.callers import Reader, check_caller, identify
 from bayesift.service.db.tables import EventRow, column_values
 from bayesift.service.errors import BusyError, NotFoundError
 from bayesift.service.filters import event_log
@@ -54,6 +57,7 @@ def list_retrieved(
 
 @router.get("/events", response_class=StreamingResponse, responses=_EVENT_STREAM)
 async def stream_retrieved(
+    request: Request,
     name: FilterName,
     person: Reader,
     service: TheService,
@@ -77,19 +81,40 @@ async def stream_retrieved(
     start = service.live.seq if after is None else after
     await run_in_threadpool(_past, service, name, start, _SHOWN, 1)
     return StreamingResponse(
-        _events(service, person.name, name, start, open_for), media_type="text/event-stream"
+        _events(service, person.name, name, start, open_for, partial(_may_read, request)),
+        media_type="text/event-stream",
     )
 
 
+def _may_read(request: Request) -> bool:
+    """Return whether the caller of a stream may still read it."""
+    service: Service = request.app.state.service
+    route: APIRoute = request.scope["route"]
+    try:
+        caller = identify(service, request)
+        check_caller(service, caller, route, request.path_params, request.method)
+    except BayesiftError:
+        return False
+    return True
+
+
 async def _events(
-    service: Service, user: str, name: str, after: int, open_for: float
+    service: Service,
+    user: str,
+    name: str,
+    after: int,
+    open_for: float,
+    may_read: Callable[[], bool],
 ) -> AsyncIterator[str]:
-    """Yield events after a number and new ones, until the stream ends."""
+    """Yield events after a number and new ones, until the stream ends.
+
+    It ends at once when the caller may no longer read it.
+    """
     service.open_streams[user] += 1
     end = time.monotonic() + open_for
     try:
         yield "retry: 2000\n\n"
-        while True:
+        while may_read():
             rows = await run_in_threadpool(_past, service, name, after, _SHOWN, _PAGE_EVENTS)
             for row in rows:
                 yield _sent(row)

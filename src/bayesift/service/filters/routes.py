@@ -14,7 +14,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 
 from bayesift.filtering import ProfileState
-from bayesift.service.access.callers import Admin, Reader, Reviewer
+from bayesift.service.access.callers import Item, Owner, Person, Reader, Reviewer
 from bayesift.service.db.tables import FilterRow, column_values
 from bayesift.service.errors import NotFoundError
 from bayesift.service.files import BYTES, attached, file_answer
@@ -38,9 +38,9 @@ _FILE = {"requestBody": {"required": True, "content": {"application/zip": {"sche
 def list_filters(person: Reader, service: TheService) -> list[schemas.FilterOut]:
     """List all filters with their counts, oldest first."""
     with service.store.reading() as read:
-        rows = read.filters()
+        rows = [row for row in read.filters() if _is_member(service, person, row)]
         conflicts = read.conflicts()
-    shown = (_shown(service, row, len(conflicts.get(row.name, []))) for row in rows)
+    shown = (_shown(service, person, row, len(conflicts.get(row.name, []))) for row in rows)
     return [each for each in shown if each is not None]
 
 
@@ -52,7 +52,7 @@ async def create_filter(
     row = await service.do(
         person, lambda unit: operations.create_filter(unit, body.definition(), past=body.past)
     )
-    return await run_in_threadpool(_one, service, row, 0)
+    return await run_in_threadpool(_one, service, person, row, 0)
 
 
 @router.get("/{name}")
@@ -60,7 +60,7 @@ def show_filter(name: FilterName, person: Reader, service: TheService) -> schema
     """Show one filter with its counts."""
     with service.stored_filter(name) as (read, row):
         conflicts = read.conflicts(name)
-    return _one(service, row, len(conflicts.get(name, [])))
+    return _one(service, person, row, len(conflicts.get(name, [])))
 
 
 @router.patch("/{name}")
@@ -75,7 +75,7 @@ async def change_filter(
 
 
 @router.delete("/{name}", status_code=204)
-async def delete_filter(name: FilterName, person: Reviewer, service: TheService) -> None:
+async def delete_filter(name: FilterName, person: Owner, service: TheService) -> None:
     """Delete a filter; it can be restored for some days."""
     await service.do(person, lambda unit: operations.delete_filter(unit, name))
     service.leases.forget(name)
@@ -87,12 +87,13 @@ def list_deleted(person: Reader, service: TheService) -> list[schemas.DeletedOut
     """List the deleted filters that can be restored."""
     with service.store.reading() as read:
         rows = read.filters(deleted=True)
+    rows = [row for row in rows if _is_member(service, person, row)]
     return [schemas.DeletedOut(name=row.name, deleted_at=row.deleted) for row in rows]
 
 
 @deleted.post("/{name}/restore")
 async def restore_filter(
-    name: FilterName, person: Reviewer, service: TheService
+    name: FilterName, person: Owner, service: TheService
 ) -> schemas.FilterOut:
     """Restore a deleted filter with its judgements."""
     await service.do(person, lambda unit: operations.restore_filter(unit, name))
@@ -100,7 +101,7 @@ async def restore_filter(
 
 
 @deleted.delete("/{name}", status_code=204)
-async def forget_filter(name: FilterName, person: Admin, service: TheService) -> None:
+async def forget_filter(name: FilterName, person: Owner, service: TheService) -> None:
     """Delete a deleted filter for good; its events stay in the log."""
     await service.do(person, lambda unit: operations.forget_filter(unit, name))
     service.insight.forget(name)
@@ -174,14 +175,20 @@ async def import_model(
     return await run_in_threadpool(show_filter, chosen, person, service)
 
 
-def _one(service: Service, row: FilterRow, conflicts: int) -> schemas.FilterOut:
-    shown = _shown(service, row, conflicts)
+def _is_member(service: Service, person: Person, row: FilterRow) -> bool:
+    return service.members.role(person, Item("filter", row.name)) is not None
+
+
+def _one(service: Service, person: Person, row: FilterRow, conflicts: int) -> schemas.FilterOut:
+    shown = _shown(service, person, row, conflicts)
     if shown is None:
         raise NotFoundError(f"no filter {row.name!r}")
     return shown
 
 
-def _shown(service: Service, row: FilterRow, conflicts: int) -> schemas.FilterOut | None:
+def _shown(
+    service: Service, person: Person, row: FilterRow, conflicts: int
+) -> schemas.FilterOut | None:
     """Return a filter with its counts; None if it was deleted in between."""
     with service.live.reading() as engine:
         profile = engine.profiles.get(row.name)
@@ -193,6 +200,7 @@ def _shown(service: Service, row: FilterRow, conflicts: int) -> schemas.FilterOu
             seen += service.live.n_documents - row.since
         return schemas.FilterOut(
             name=row.name,
+            role=service.members.role(person, Item("filter", row.name)) or "reader",
             paused=profile.paused,
             strategy=str(profile.strategy),
             query=row.definition.get("query"),

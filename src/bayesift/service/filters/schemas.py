@@ -206,6 +206,7 @@ class FilterOut(BaseModel):
     """A filter with its counts."""
 
     name: str
+    role: str
     paused: bool
     strategy: str
     query: str | None

@@ -17,7 +17,7 @@ from bayesift.screening import Duplicates, Project, ProjectSettings, ReviewLog
 from bayesift.screening.merging import MergedLogs, merge_logs, new_events
 from bayesift.screening.project import group_numbers, new_id, write_records
 from bayesift.screening.review_log import Event, Verdict, is_storable
-from bayesift.service.db.tables import ReviewRecordsRow, ReviewRow
+from bayesift.service.db.tables import MemberRow, ReviewRecordsRow, ReviewRow
 from bayesift.service.errors import (
     ConflictError,
     NotAllowedError,
@@ -246,6 +246,7 @@ def _put_review(
     row = ReviewRow(review, seq, unit.at, unit.user, name, dict(definition))
     unit.tx.add([row])
     unit.tx.add([ReviewRecordsRow(review, seq, content)])
+    unit.tx.put(MemberRow("review", review, unit.user, "owner", unit.at))
     return row
 
 

@@ -23,7 +23,7 @@ from bayesift.screening.review_log import (
     ReviewerDecision,
     Stage,
 )
-from bayesift.service.access.callers import Person
+from bayesift.service.access.callers import Item, MemberRole, Person
 from bayesift.service.db.tables import ReviewRow
 from bayesift.service.errors import NotFoundError
 from bayesift.service.reviews import schemas
@@ -36,11 +36,12 @@ _MAX_POINTS = 400
 _STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
-def review_row(service: Service, row: ReviewRow) -> schemas.ReviewRowOut:
-    """Return a review as a list shows it."""
+def review_row(service: Service, row: ReviewRow, role: MemberRole) -> schemas.ReviewRowOut:
+    """Return a review as a list shows it to a member with a role."""
     shown = schemas.ReviewRowOut(
         id=row.id,
         name=row.name,
+        role=role,
         created_at=row.at,
         created_by=row.user,
         deleted_at=row.deleted,
@@ -65,6 +66,7 @@ def review_out(service: Service, review: str, person: Person) -> schemas.ReviewO
             **asdict(log.settings),
             id=row.id,
             name=row.name,
+            role=service.members.role(person, Item("review", row.id)) or "reader",
             created_at=row.at,
             created_by=row.user,
             tags=log.all_tags,

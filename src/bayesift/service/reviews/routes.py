@@ -14,7 +14,7 @@ from fastapi.responses import Response
 from bayesift.errors import DataError
 from bayesift.screening import Duplicates, PrismaFlow, ProjectSettings, find_duplicates
 from bayesift.screening.review_log import Stage, Status
-from bayesift.service.access.callers import Person, Reader, Reviewer
+from bayesift.service.access.callers import Item, Owner, Person, Reader, Reviewer
 from bayesift.service.files import FILE_BODY, attached, file_answer
 from bayesift.service.live import UnitOfWork
 from bayesift.service.reviews import live, operations, schemas
@@ -57,7 +57,12 @@ def list_reviews(
     """List all reviews, oldest first; or those that were deleted and can be restored."""
     with service.store.reading() as read:
         rows = [row for row in read.reviews() if bool(row.deleted) is deleted]
-    return [review_row(service, row) for row in rows]
+    found = []
+    for row in rows:
+        role = service.members.role(person, Item("review", row.id))
+        if role is not None:
+            found.append(review_row(service, row, role))
+    return found
 
 
 @router.post("", status_code=201)
@@ -92,6 +97,9 @@ async def open_project(
     """
     content = await request.body()
     project, records = await service.share(object(), partial(unpacked_project, content))
+    with service.store.reading() as read:
+        if read.review(project.id) is not None:
+            service.members.require(person, Item("review", project.id), "reviewer")
     title = name.removesuffix(".zip").removesuffix(".review") or "review"
     row = await service.do(
         person, lambda unit: operations.import_project(unit, project, title, records)
@@ -133,7 +141,7 @@ async def gauge(review: ReviewId, person: Reader, service: TheService) -> schema
 
 @screening.patch("")
 async def change(
-    review: ReviewId, body: schemas.ReviewChange, person: Reviewer, service: TheService
+    review: ReviewId, body: schemas.ReviewChange, person: Owner, service: TheService
 ) -> schemas.ReviewOut:
     """Rename a review, or change what is sought, the reasons and how it is screened."""
     name = body.name
@@ -146,14 +154,14 @@ async def change(
 
 
 @screening.delete("", status_code=204)
-async def delete(review: ReviewId, person: Reviewer, service: TheService) -> None:
+async def delete(review: ReviewId, person: Owner, service: TheService) -> None:
     """Delete a review; it can be restored for some days."""
     await service.do(person, lambda unit: operations.put_away(unit, review))
     service.leases.forget(_queue(review, "abstract"), _queue(review, "full text"))
 
 
 @screening.post("/restore")
-async def restore(review: ReviewId, person: Reviewer, service: TheService) -> schemas.ReviewOut:
+async def restore(review: ReviewId, person: Owner, service: TheService) -> schemas.ReviewOut:
     """Restore a deleted review with all its decisions."""
     await service.do(person, lambda unit: operations.restore(unit, review))
     return await run_in_threadpool(review_out, service, review, person)

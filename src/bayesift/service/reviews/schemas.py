@@ -234,6 +234,7 @@ class ReviewOut(BaseModel):
 
     id: str
     name: str
+    role: str
     created_at: str
     created_by: str
     query: str
@@ -251,6 +252,7 @@ class ReviewRowOut(BaseModel):
 
     id: str
     name: str
+    role: str
     created_at: str
     created_by: str
     records: int = 0

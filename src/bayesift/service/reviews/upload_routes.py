@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 
 from bayesift.references import ReferenceList
 from bayesift.screening import find_duplicates
-from bayesift.service.access.callers import Person, Reviewer
+from bayesift.service.access.callers import Item, Person, Reviewer
 from bayesift.service.files import FILE_BODY
 from bayesift.service.reviews import schemas
 from bayesift.service.reviews.schemas import ReferenceOut
@@ -39,6 +39,7 @@ async def choose_review(
     body: schemas.ReviewRecordsIn, person: Reviewer, service: TheService
 ) -> schemas.FileOut:
     """Choose records of another review, as if they came in a file."""
+    service.members.require(person, Item("review", body.review))
 
     def chosen() -> ReferenceList:
         with service.live.reviews.reading(body.review) as opened:
@@ -57,6 +58,8 @@ async def choose_documents(
     body: schemas.StreamRecordsIn, person: Reviewer, service: TheService
 ) -> schemas.FileOut:
     """Choose documents of the stream, as if they came in a file."""
+    if body.filter is not None:
+        service.members.require(person, Item("filter", body.filter))
 
     def chosen() -> ReferenceList:
         options = {"relevant": body.relevant, "decisions": body.decisions}
