@@ -40,13 +40,6 @@ void faults_delay(const char *path, int milliseconds) {
 
 long faults_count(void) { return count; }
 
-/* From the environment, for processes that Python does not arm. */
-__attribute__((constructor)) static void start(void) {
-    const char *path = getenv("FAULTS_FOLDER");
-    const char *delay = getenv("FAULTS_DELAY_MS");
-    if (path && delay) faults_delay(path, atoi(delay));
-}
-
 static int concerns(int file) {
     char link[64], path[4096];
     if (!folder[0]) return 0;
