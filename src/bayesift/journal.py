@@ -34,6 +34,10 @@ VERSION = 1
 _DIGEST_CHARACTERS = 32  # 128 bits
 _SUFFIX = re.compile(rb', "digest": "([0-9a-f]{%d})"\}' % _DIGEST_CHARACTERS)
 _SUFFIX_LENGTH = len(', "digest": ""}') + _DIGEST_CHARACTERS
+_MARK = re.compile(rb"(\d{16}) ([0-9a-f]{%d})(?: |$)" % _DIGEST_CHARACTERS)
+_MARK_RECORDS = 2
+_CHECK_CHARACTERS = 8
+_MARK_BYTES = 16 + 1 + _DIGEST_CHARACTERS + 1 + _CHECK_CHARACTERS + 1
 _LOCKED_BYTE = 1 << 62  # on Windows; beyond the end, so that readers are not kept out
 
 
@@ -106,6 +110,7 @@ class Journal:
         self._before: tuple[JournalEnd, int] | None = None
         self._file: int | None = None
         self._mark_file: int | None = None
+        self._mark_turn = 0
         # The mark comes first: a writer adds entries before it moves the mark.
         if mark is not None:
             expected = _read_mark(mark)
@@ -181,7 +186,7 @@ class Journal:
             return
         (self._n_entries, self._digest), self._size = self._before
         self._before = None
-        self._move_mark()
+        self._begin_mark()
         self._take_back()
 
     def upgrade(self) -> None:
@@ -324,8 +329,7 @@ class Journal:
         if self._mark is not None:
             with suppress(OSError):  # the mark only adds safety
                 self._mark_file = os.open(self._mark, os.O_RDWR | os.O_CREAT, 0o644)
-            if self._digest:
-                self._move_mark()  # which a crash may have left behind
+            self._begin_mark()  # which a crash may have left behind
 
     def _write(self, data: bytes) -> None:
         assert self._file is not None
@@ -354,14 +358,26 @@ class Journal:
             self._broken = os.fstat(self._file).st_size != self._size
 
     def _move_mark(self) -> None:
-        """Note the end in the second file; it may lag behind after a crash, but never be ahead."""
+        """Note the end in the second file; it may lag behind after a crash, but never be ahead.
+
+        Two records are written in turn, so that one of them is whole at any moment.
+        """
         if self._mark_file is None:
             return
-        text = f"{self._n_entries:016d} {self._digest}\n".encode() if self._digest else b""
+        place = self._mark_turn % _MARK_RECORDS * _MARK_BYTES
+        self._mark_turn += 1
         with suppress(OSError):
-            os.lseek(self._mark_file, 0, os.SEEK_SET)
-            if os.write(self._mark_file, text) < len(text) or not text:
-                os.ftruncate(self._mark_file, 0)  # an empty mark is none
+            os.lseek(self._mark_file, place, os.SEEK_SET)
+            os.write(self._mark_file, _mark_record(self.end))
+
+    def _begin_mark(self) -> None:
+        """Write both records anew, none of them ahead of the file."""
+        if self._mark_file is not None:
+            with suppress(OSError):
+                os.ftruncate(self._mark_file, 0)
+        if self._digest:
+            for _ in range(_MARK_RECORDS):
+                self._move_mark()
 
 
 def digest_of(data: bytes) -> str:
@@ -431,10 +447,24 @@ def _read_mark(path: Path) -> JournalEnd | None:
         return None
     if not text.strip(b"\0"):  # a power failure may leave an empty file, or one of zeros
         return None
-    found = re.fullmatch(rb"(\d{16}) ([0-9a-f]{%d})\n" % _DIGEST_CHARACTERS, text)
-    if found is None:
+    ends = []
+    for line in text.split(b"\n"):
+        found = _MARK.match(line)
+        if found is not None:
+            end = JournalEnd(int(found.group(1)), found.group(2).decode())
+            is_old = (
+                line + b"\n" == text and found.group() == line
+            )  # one record, without a check
+            if is_old or line + b"\n" == _mark_record(end):
+                ends.append(end)
+    if not ends:
         raise DataError("is damaged; delete it to go on without it", file=path)
-    return JournalEnd(int(found.group(1)), found.group(2).decode())
+    return max(ends)
+
+
+def _mark_record(end: JournalEnd) -> bytes:
+    text = f"{end.n_entries:016d} {end.digest}"
+    return f"{text} {digest_of(text.encode())[:_CHECK_CHARACTERS]}\n".encode()
 
 
 def _open_locked(path: Path) -> int:

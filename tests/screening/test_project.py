@@ -225,9 +225,9 @@ def what_is_served(folder):
         )
 
 
-def served_or_refused(folder):
+def served_or_refused(folder, read=what_is_served):
     try:
-        return what_is_served(folder)
+        return read(folder)
     except DataError as error:
         return error
 

@@ -11,12 +11,15 @@ from functools import partial
 
 import pytest
 
+from bayesift.references import read_references
+from bayesift.screening import Project
 from bayesift.service import Service, ServiceSettings, run
 from bayesift.service.db.database import open_store
 from bayesift.service.filters.snapshots import SnapshotFolder
 from bayesift.service.live import LiveState
 from bayesift.service.reviews.live import replayed
-from tests.servers import free_port
+from tests.faults import built, run_preloaded
+from tests.servers import free_port, new_database
 from tests.service.test_reviews import ris
 from tests.service.worlds import InputReplay, documents, is_about, same_filter
 
@@ -27,10 +30,26 @@ def serve(settings, port):
     run(Service(settings), host="127.0.0.1", port=port)
 
 
+def serve_project(settings, port):
+    """Serve the review of a project, as `bayesift screen --serve` does."""
+    with Project(settings.folder.parent, writing=True) as project:
+        service = Service(settings)
+        service.mirror(project, "admin")
+        run(service, host="127.0.0.1", port=port)
+
+
+def delayed(target, delay, *arguments):
+    """Let writes wait in this process, and in no other."""
+    delay()
+    target(*arguments)
+
+
 class KilledServer:
     """A server in a process of its own, with people at work on it."""
 
-    def __init__(self, folder, database=None):
+    target = staticmethod(serve)
+
+    def __init__(self, folder, database=None, delay=lambda: None, batch=20):
         self.settings = ServiceSettings(
             folder=folder,
             database=database,
@@ -46,6 +65,8 @@ class KilledServer:
         self.review = None
         self.fed = []
         self.next_document = 0
+        self._delay = delay
+        self._batch = batch
         self._lock = threading.Lock()
         self._killed = threading.Event()
 
@@ -55,7 +76,7 @@ class KilledServer:
         # A fork has everything imported already; what is killed is a process of its own all the
         # same.
         self.process = multiprocessing.get_context("fork").Process(
-            target=serve, args=(self.settings, self.port)
+            target=delayed, args=(self.target, self._delay, self.settings, self.port)
         )
         self.process.start()
         for _ in range(6000):
@@ -81,15 +102,28 @@ class KilledServer:
         self._judge(rng, share=0)
         self._screen(rng)
 
-    def work_until_killed(self, seconds):
-        """Feed, judge and screen from four threads, kill the server meanwhile."""
-        acts = (
+    @property
+    def acts(self):
+        """What people do at the same time."""
+        return (
             self._feed,
             partial(self._judge, share=0),
             partial(self._judge, share=1),
             self._screen,
         )
-        people = [threading.Thread(target=self._work, args=(act,)) for act in acts]
+
+    def begin(self):
+        """Begin what people work on."""
+        for name in FILTERS:
+            self.ask(
+                "POST", "/api/filters", {"name": name, "query": f"{name} wheat oil vessel"}
+            )
+        self.begin_review()
+        self.warm_up()
+
+    def work_until_killed(self, seconds):
+        """Let all people work, and kill the server meanwhile."""
+        people = [threading.Thread(target=self._work, args=(act,)) for act in self.acts]
         for person in people:
             person.start()
         time.sleep(seconds)
@@ -117,8 +151,8 @@ class KilledServer:
 
     def _feed(self, rng):
         with self._lock:
-            start, self.next_document = self.next_document, self.next_document + 20
-        batch = documents(start, start + 20)
+            start, self.next_document = self.next_document, self.next_document + self._batch
+        batch = documents(start, start + self._batch)
         self.ask("POST", "/api/documents/batch", {"documents": batch})
         self.fed += [document["id"] for document in batch]
 
@@ -191,37 +225,121 @@ class KilledServer:
             return live.seq
 
 
-def survive(folder, database, kills, seed=0):
-    server, inputs = KilledServer(folder, database), InputReplay()
+class MirroredServer(KilledServer):
+    """A server of the review of a project; after a kill, people may work in the terminal."""
+
+    target = staticmethod(serve_project)
+
+    def __init__(self, folder, database=None, **options):
+        records = folder.with_suffix(".ris")
+        records.write_bytes(ris(0, 600))
+        self.folder = folder
+        self.noted = set()
+        with Project.create(folder, read_references(records)) as project:
+            self.id = project.id
+        super().__init__(folder / "service", database, **options)
+
+    @property
+    def acts(self):
+        return (self._screen,)
+
+    def begin(self):
+        self.review = self.id
+        self._screen(random.Random(0))
+
+    def check(self, inputs):
+        with (
+            Project(self.folder, writing=True) as project,
+            open_store(self.settings.folder) as store,
+            store.reading() as read,
+        ):
+            self._check_review(read)
+            stored = replayed(read, read.review(self.review)).events
+            assert project.events[: len(stored)] == stored
+            self._check_project(project)
+            self._work_in_the_terminal(project)
+            return len(project.events)
+
+    def _check_project(self, project):
+        held = {
+            record: given["admin"].verdict
+            for record, given in project.decisions.items()
+            if "admin" in given
+        }
+        assert self.decided.items() <= held.items()
+        assert self.noted <= project.notes.keys()
+
+    def _work_in_the_terminal(self, project):
+        record = str(len(self.noted) + 1)
+        project.append("note", by="ann", record=record, text="seen")
+        self.noted.add(record)
+
+
+def survive(server, kills, seed=0, seconds=(0.2, 2.0)):
+    inputs = InputReplay()
     rng = random.Random(seed)
     for number in range(kills):
         server.start()
         if number == 0:
-            for name in FILTERS:
-                server.ask(
-                    "POST", "/api/filters", {"name": name, "query": f"{name} wheat oil vessel"}
-                )
-            server.begin_review()
-            server.warm_up()
-        server.work_until_killed(rng.uniform(0.2, 2.0))
+            server.begin()
+        server.work_until_killed(rng.uniform(*seconds))
         events = server.check(inputs)
         print(
             f"kill {number + 1}: {events} events, {len(server.acknowledged)} judgements, "
-            f"{len(server.fed)} documents"
+            f"{len(server.fed)} documents, {len(server.decided)} decisions",
+            flush=True,
         )
-    assert server.acknowledged
     assert server.decided
-    assert server.fed
 
 
 def test_nothing_acknowledged_is_lost(tmp_path, database):
-    survive(tmp_path / "service", database, kills=3)
+    server = KilledServer(tmp_path / "service", database)
+    survive(server, kills=3)
+    assert server.acknowledged
+    assert server.fed
+
+
+def test_a_served_project_that_is_killed_loses_nothing_and_the_terminal_goes_on(tmp_path):
+    server = MirroredServer(tmp_path / "review")
+    survive(server, kills=3)
+    server.start()
+    server.process.terminate()
+    server.process.join()
+    server.check(None)
+
+
+def kill_with_delays(tmp_path, kind, kills, seed, database=None):
+    """Kill while every write waits for 0 to 100 ms."""
+    library = built(tmp_path)
+    arguments = [kind, library, tmp_path / "work", kills, seed]
+    if database is not None:
+        arguments.append(database)
+    print(run_preloaded(library, "tests.service.killing", *arguments))
+
+
+@pytest.mark.parametrize("kind", ["terminal", "serve"])
+def test_killed_while_every_write_waits(tmp_path, kind):
+    kill_with_delays(tmp_path, kind, kills=1, seed=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("kind", ["terminal", "serve", "service"])
+def test_killed_again_and_again_while_every_write_waits(tmp_path, kind, seed):
+    kill_with_delays(tmp_path, kind, kills=25, seed=seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_killed_again_and_again_on_postgresql_while_every_write_waits(tmp_path, seed, postgres):
+    database = new_database(postgres)
+    kill_with_delays(tmp_path, "service", kills=25, seed=seed, database=database)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_a_hundred_kills(tmp_path, part):
-    survive(tmp_path / "service", None, kills=25, seed=part)
+    survive(KilledServer(tmp_path / "service"), kills=25, seed=part)
 
 
 def test_told_to_end_it_finishes_and_takes_a_snapshot(tmp_path):
