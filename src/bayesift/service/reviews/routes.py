@@ -14,6 +14,7 @@ from fastapi.responses import Response
 from bayesift.errors import DataError
 from bayesift.screening import Duplicates, PrismaFlow, ProjectSettings, find_duplicates
 from bayesift.screening.review_log import Stage
+from bayesift.service import readers
 from bayesift.service.access.callers import Person, Reader, Reviewer
 from bayesift.service.files import FILE_BODY, attached, file_answer
 from bayesift.service.live import UnitOfWork
@@ -91,6 +92,7 @@ async def open_project(
     Of a project whose review is here, only new events of the person who sends it are taken.
     """
     content = await request.body()
+    await service.read(readers.try_project, name, content, readers.nothing)
     project, records = await service.share(object(), partial(unpacked_project, content))
     title = name.removesuffix(".zip").removesuffix(".review") or "review"
     row = await service.do(
