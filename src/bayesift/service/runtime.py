@@ -94,7 +94,7 @@ class ServiceSettings:
     max_values: int = 50_000
     max_text: int = 1_000_000
     max_batch: int = 1_000
-    chunk: int = 40
+    chunk: int = 25
     chunk_characters: int = 200_000
     reading_seconds: float = 60.0
     reading_bytes: int = 600 * 1024 * 1024

@@ -7,7 +7,9 @@ Each review has a lock of its own. The writer holds it from the first change to 
 readers never see what the log does not hold. A decision is written first and learned afterwards:
 the writer only notes in the ranking what was decided; once that is committed, `OpenReviews.learn`
 makes vectors and fits the model, in another thread and without the lock while it computes. Who
-needs the ranking waits for that, so that it always follows from all decisions before.
+needs the ranking waits for that, so that it follows from all decisions before. Only who screens
+does not wait for long: a record is offered by the ranking of a moment ago rather than late.
+Which records are open follows from the log, so that a decided one is never offered again.
 """
 
 from __future__ import annotations
@@ -35,6 +37,8 @@ BEGUN = "review begun"
 CHANGED = "review changed"
 DELETED = "review put away"
 RESTORED = "review restored"
+_MAX_MISSED = 20  # events that a ranking may not follow from yet
+PATIENCE_SECONDS = 0.04  # that somebody who screens waits for the ranking to be refitted
 _REGROUPING = ("split", "join", "prior", "settings")  # after these, vectors must be made anew
 _DECIDING = ("decide", "undo", "resolve")
 
@@ -182,6 +186,8 @@ class LiveReview:
     ranked : the ranking, once it was needed
     estimate_until : time (monotonic) until which an estimate of what is left is recent enough
     learning : held by the one thread that makes vectors or fits the model
+    learned : tells those who wait that the ranking was refitted
+    fitted : the ranking that was fitted last, and the number of events it followed from
     """
 
     row: ReviewRow
@@ -189,6 +195,8 @@ class LiveReview:
     ranked: RankedRecords | None = None
     estimate_until: float = 0.0
     learning: threading.Lock = field(default_factory=threading.Lock)
+    learned: threading.Condition = field(default_factory=threading.Condition)
+    fitted: tuple[RankedRecords, int] | None = None
     _vectors: tuple[str, Pool] | None = None
 
     def accept(self, events: Sequence[Event]) -> None:
@@ -201,6 +209,13 @@ class LiveReview:
                 self.ranked.learn(event.record)
             elif self.ranked is not None and event.type == "words":
                 self.ranked.queue.set_words(self.log.words)
+
+    def has_recent_ranking(self) -> bool:
+        """Whether the ranking was fitted, and misses few events since then."""
+        if self.fitted is None:
+            return False
+        ranked, n_events = self.fitted
+        return ranked is self.ranked and len(self.log.events) - n_events <= _MAX_MISSED
 
     def vectors(self, texts: PoolTexts) -> Pool:
         """Return the vectors of texts, made anew only if the texts have changed."""
@@ -275,6 +290,24 @@ class OpenReviews:
                     yield opened, opened.ranked
                     return
 
+    @contextmanager
+    def recent_ranking(self, review: str) -> Iterator[tuple[LiveReview, RankedRecords]]:
+        """Lock a review and yield it with its ranking, which may miss the newest decisions.
+
+        The refit that follows every decision is waited for, but not for long.
+        """
+        with self.reading(review) as opened:
+            ranked = opened.ranked
+        if ranked is not None:
+            with opened.learned:
+                opened.learned.wait_for(lambda: ranked.queue.is_current, PATIENCE_SECONDS)
+            with self.reading(review) as opened:
+                if opened.ranked is not None and opened.has_recent_ranking():
+                    yield opened, opened.ranked
+                    return
+        with self.ranking(review) as found:
+            yield found
+
     def learn(self, review: str) -> None:
         """Bring the ranking of a review up to date.
 
@@ -301,6 +334,10 @@ class OpenReviews:
                     fit = fitting()
                     with self.reading(review):
                         ranked.queue.install(fit)
+                        if ranked.queue.is_current:
+                            opened.fitted = ranked, len(opened.log.events)
+                    with opened.learned:
+                        opened.learned.notify_all()
 
     def place(
         self, review: str, record: str, reviewer: str, stage: Stage
@@ -309,7 +346,7 @@ class OpenReviews:
         with self.reading(review) as opened:
             if opened.ranked is None or record not in opened.log.records:
                 return None
-        with self.ranking(review) as (_, ranked):
+        with self.recent_ranking(review) as (_, ranked):
             place = ranked.place(record, reviewer, stage)
             return RecordPlace(place["rank"], place["score"], *ranked.place_in_pool(record))
 

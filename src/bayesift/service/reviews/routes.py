@@ -160,7 +160,7 @@ def next_record(
     skip: Annotated[list[schemas.RecordId] | None, Query(max_length=100)] = None,
 ) -> schemas.NextOut:
     """Offer the most relevant record that is open to this person, reserved for some minutes."""
-    with service.live.reviews.ranking(review) as (opened, ranked):
+    with service.live.reviews.recent_ranking(review) as (opened, ranked):
         log = opened.log
         rows = ranked.open_rows(person.name, stage)
         order = rows[(-ranked.queue.scores[rows]).argsort(kind="stable")]
