@@ -11,13 +11,15 @@ from bayesift.screening import Pool, RelevanceModel, ReviewQueue
 from bayesift.service.db.database import Store
 from bayesift.service.db.tables import Writing
 from bayesift.service.errors import NotFoundError
+from bayesift.service.reviews import live
 from tests.service.test_reviewing import judge
 from tests.service.test_reviews import begin, decide, ris, same_log, screen
 from tests.service.worlds import Clients, documents, is_about, running
 
 
 @pytest.fixture
-def review(clients):
+def review(clients, monkeypatch):
+    monkeypatch.setattr(live, "PATIENCE_SECONDS", 600)
     settings = {"query": "wheat corn harvest"}
     return begin(clients.ada, ("a.ris", ris(0, 40)), settings=settings)["id"]
 
@@ -94,6 +96,32 @@ def test_a_decision_is_answered_while_the_ranking_learns(clients, review, monkey
             assert not following.done()
             may_go_on.set()
             assert following.result(30).json()["record"]["id"] != record
+    finally:
+        may_go_on.set()
+    assert same_log(clients.service, review)
+
+
+def test_a_record_is_offered_while_the_ranking_learns(clients, review, monkeypatch):
+    """It is the next of the ranking before, never one that is decided."""
+    monkeypatch.setattr(live, "PATIENCE_SECONDS", 0.01)
+    screen(clients.ada, review, 2)
+    with clients.service.live.reviews.ranking(review):
+        pass
+    may_go_on = threading.Event()
+    fit = RelevanceModel.fit
+
+    def slow(model, *args):
+        assert may_go_on.wait(60)
+        return fit(model, *args)
+
+    monkeypatch.setattr(RelevanceModel, "fit", slow)
+    offered = []
+    try:
+        for _ in range(3):
+            record = clients.ada.get(f"/api/reviews/{review}/next").json()["record"]["id"]
+            assert record not in offered
+            offered.append(record)
+            assert decide(clients.ada, review, record, "excluded").status_code == 200
     finally:
         may_go_on.set()
     assert same_log(clients.service, review)

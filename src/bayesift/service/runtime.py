@@ -34,6 +34,7 @@ from bayesift.service.filters.insight import InsightCache
 from bayesift.service.filters.operations import forget_deleted
 from bayesift.service.filters.snapshots import SnapshotFolder
 from bayesift.service.live import LiveState, Operation, QueueName, Writer
+from bayesift.service.reading import Reader, ReadingProcesses
 from bayesift.service.reviews.operations import take_in
 from bayesift.service.reviews.uploads import Uploads
 
@@ -43,6 +44,8 @@ _CHECK_SECONDS = 5.0  # until a database that does not answer is reported
 _FIRST_START_SECONDS = 3600.0
 _SLOW_THREADS = 2
 _LEARNING_THREADS = 2
+_READING_PROCESSES = 2
+_MAX_FILES = 10  # that are read or wait for it
 _MAX_SLOW_TASKS = 20
 _BUCKET_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -67,6 +70,7 @@ class ServiceSettings:
     max_text : characters of a document
     max_batch : documents per request; they are learned `chunk` at a time
     chunk, chunk_characters : documents per transaction, and characters of those after the first
+    reading_seconds, reading_bytes : limits of time and memory of a process that reads a file
     waiting_people, waiting_batches : lengths of the writer's two queues
     streams, streams_per_person : event streams open at once
     proxy : address of a proxy in front of the service whose X-Forwarded-For is trusted; None if
@@ -94,8 +98,10 @@ class ServiceSettings:
     max_values: int = 50_000
     max_text: int = 1_000_000
     max_batch: int = 1_000
-    chunk: int = 40
+    chunk: int = 25
     chunk_characters: int = 200_000
+    reading_seconds: float = 60.0
+    reading_bytes: int = 600 * 1024 * 1024
     waiting_people: int = 1_000
     waiting_batches: int = 64
     streams: int = 100
@@ -246,6 +252,12 @@ class Service:
         self._learning = ThreadPoolExecutor(
             _LEARNING_THREADS, thread_name_prefix="bayesift-learning"
         )
+        self._files = ThreadPoolExecutor(
+            _READING_PROCESSES, thread_name_prefix="bayesift-reading"
+        )
+        self._n_files = 0
+        self._reading = ReadingProcesses(settings.reading_seconds, settings.reading_bytes)
+        self._reading.warm_up()
         self._checking = ThreadPoolExecutor(1, thread_name_prefix="bayesift-health")
         self._computing: dict[Hashable, asyncio.Future[Any]] = {}
         self.writer = Writer(
@@ -307,6 +319,20 @@ class Service:
             task.add_done_callback(lambda _: self._computing.pop(key, None))
         answer: Answer = await asyncio.shield(task)
         return answer
+
+    async def read(
+        self, reader: Reader, name: str, content: bytes, take: Callable[[Path], Answer]
+    ) -> Answer:
+        """Read a file that a person sent in a process of its own; see `ReadingProcesses.read`."""
+        if self._n_files >= _MAX_FILES:
+            raise BusyError("too many files are being read; try again", seconds=5)
+        self._n_files += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(
+                self._files, self._reading.read, reader, name, content, take
+            )
+        finally:
+            self._n_files -= 1
 
     async def check(self) -> int:
         """Return the number of the last event in the database.
@@ -395,7 +421,8 @@ class Service:
     def close(self) -> None:
         """Finish what is queued, take a snapshot, and close the store."""
         self.end_streams()
-        for pool in (self._slow, self._checking):
+        self._reading.close()
+        for pool in (self._slow, self._files, self._checking):
             pool.shutdown(wait=True, cancel_futures=True)
         self.writer.close()
         self._learning.shutdown(wait=True, cancel_futures=True)

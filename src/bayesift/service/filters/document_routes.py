@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from pydantic import ValidationError
 
 from bayesift.errors import DataError
 from bayesift.filtering import Retrieved
 from bayesift.records import Document
+from bayesift.service import readers
 from bayesift.service.access.callers import Admin, Person, Reviewer
 from bayesift.service.errors import TooLargeError
 from bayesift.service.files import FILE_BODY
@@ -21,14 +21,12 @@ from bayesift.service.filters import operations
 from bayesift.service.filters.schemas import (
     BatchIn,
     DocumentIn,
-    FileDocument,
     FileDocumentsOut,
     ObservedOut,
     RetentionIn,
     RetentionOut,
     RetrievalOut,
 )
-from bayesift.service.reviews.uploads import read_documents
 from bayesift.service.runtime import Service, ServiceSettings, TheService
 from bayesift.service.schemas import FileName
 
@@ -89,24 +87,17 @@ async def add_stream(request: Request, person: Reviewer, service: TheService) ->
     return await _observe(service, person, waiting, total)
 
 
-@router.post("/documents/read", openapi_extra=FILE_BODY)
+@router.post("/documents/read", openapi_extra=FILE_BODY, response_model=FileDocumentsOut)
 async def read_file(
     name: FileName, request: Request, person: Reviewer, service: TheService
-) -> FileDocumentsOut:
+) -> Response:
     """Read a file of records, a table or a text into documents, which can then be added.
 
     Nothing is added yet.
     """
     content = await request.body()
-    corpus = await service.share(object(), partial(read_documents, name, content))
-    return FileDocumentsOut(
-        documents=[
-            FileDocument(id=each.id[:200], title=each.title[:2_000], text=each.text)
-            for each in corpus
-        ],
-        rejected=[f"line {problem.line} {problem.message}" for problem in corpus.problems],
-        notes=[str(replace(note, option=None)) for note in corpus.notes],
-    )
+    answer = await service.read(readers.read_stream, name, content, readers.taken_answer)
+    return Response(answer, media_type="application/json")
 
 
 @router.post("/retention")

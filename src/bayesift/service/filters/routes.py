@@ -14,6 +14,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 
 from bayesift.filtering import ProfileState
+from bayesift.service import readers
 from bayesift.service.access.callers import Item, Owner, Person, Reader, Reviewer
 from bayesift.service.db.tables import FilterRow, column_values
 from bayesift.service.errors import NotFoundError
@@ -168,6 +169,7 @@ async def import_model(
 ) -> schemas.FilterOut:
     """Create a filter from a model file, under its own name unless another is given."""
     content = await request.body()
+    await service.read(readers.try_filter, "the file", content, readers.nothing)
     _, state = await run_in_threadpool(read_filter, content)
     chosen = str(state.header["name"]) if name is None else name
     model = base64.b64encode(content).decode()

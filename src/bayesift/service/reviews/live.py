@@ -7,7 +7,9 @@ Each review has a lock of its own. The writer holds it from the first change to 
 readers never see what the log does not hold. A decision is written first and learned afterwards:
 the writer only notes in the rankings what was decided; once that is committed, `OpenReviews.learn`
 makes vectors and fits the models, in another thread and without the lock while it computes. Who
-needs a ranking waits for that, so that it always follows from all decisions before.
+needs a ranking waits for that, so that it follows from all decisions before. Only who screens
+does not wait for long: a record is offered by the ranking of a moment ago rather than late.
+Which records are open follows from the log, so that a decided one is never offered again.
 
 A review that one reviewer decides on has one ranking. Where two decide blindly, each has their own,
 which follows from what they may see, so that no rank or probability tells what is blind.
@@ -48,6 +50,8 @@ DELETED = "review put away"
 RESTORED = "review restored"
 # After these, vectors must be made anew.
 _REGROUPING = ("split", "join", "prior", "settings", "merge")
+_MAX_MISSED = 20  # events that a ranking may not follow from yet
+PATIENCE_SECONDS = 0.04  # that somebody who screens waits for the ranking to be refitted
 _DECIDING = ("decide", "undo", "resolve")
 _MAX_RANKINGS = 20  # of a review that are kept in memory
 
@@ -190,11 +194,16 @@ class Ranking:
     """The records in the order of their relevance, as some people see it.
 
     `estimate_until` is the time (monotonic) until which an estimate of what is left is recent
-    enough.
+    enough; `n_events` is how many events the last fit followed from, None before one.
     """
 
     records: RankedRecords
     estimate_until: float = 0.0
+    n_events: int | None = None
+
+    def is_recent(self, log: ReviewLog) -> bool:
+        """Whether the ranking was fitted, and misses few events since then."""
+        return self.n_events is not None and len(log.events) - self.n_events <= _MAX_MISSED
 
 
 @dataclass(eq=False)
@@ -207,6 +216,7 @@ class LiveReview:
     added : events of the open transaction
     rankings : those that were needed, by `viewer`, the latest used last
     learning : held by the one thread that makes vectors or fits a model
+    learned : tells those who wait that a ranking was refitted
     """
 
     row: ReviewRow
@@ -214,6 +224,7 @@ class LiveReview:
     added: list[Event] = field(default_factory=list)
     rankings: OrderedDict[str, Ranking] = field(default_factory=OrderedDict)
     learning: threading.Lock = field(default_factory=threading.Lock)
+    learned: threading.Condition = field(default_factory=threading.Condition)
     _vectors: tuple[str, Pool] | None = None
 
     def seen_by(self, person: str) -> ReviewReading:
@@ -329,6 +340,28 @@ class OpenReviews:
                     yield opened, ranking.records
                     return
 
+    @contextmanager
+    def recent_ranking(
+        self, review: str, person: str
+    ) -> Iterator[tuple[LiveReview, RankedRecords]]:
+        """Lock a review and yield it with a ranking, which may miss the newest decisions.
+
+        The refit that follows every decision is waited for, but not for long.
+        """
+        with self.reading(review) as opened:
+            ranking = opened.ranking(person)
+        if ranking is not None:
+            queue = ranking.records.queue
+            with opened.learned:
+                opened.learned.wait_for(lambda: queue.is_current, PATIENCE_SECONDS)
+            with self.reading(review) as opened:
+                ranking = opened.ranking(person)
+                if ranking is not None and ranking.is_recent(opened.log):
+                    yield opened, ranking.records
+                    return
+        with self.ranking(review, person) as found:
+            yield found
+
     def learn(self, review: str, person: str) -> None:
         """Bring the ranking that a person sees up to date.
 
@@ -355,6 +388,10 @@ class OpenReviews:
                     fit = fitting()
                     with self.reading(review):
                         ranking.records.queue.install(fit)
+                        if ranking.records.queue.is_current:
+                            ranking.n_events = len(opened.log.events)
+                    with opened.learned:
+                        opened.learned.notify_all()
 
     def learn_all(self, review: str) -> None:
         """Bring all rankings of a review up to date that are in memory."""
@@ -370,7 +407,7 @@ class OpenReviews:
         with self.reading(review) as opened:
             if opened.ranking(reviewer) is None or record not in opened.log.records:
                 return None
-        with self.ranking(review, reviewer) as (_, ranked):
+        with self.recent_ranking(review, reviewer) as (_, ranked):
             place = ranked.place(record, reviewer, stage)
             return RecordPlace(place["rank"], place["score"], *ranked.place_in_pool(record))
 

@@ -14,6 +14,7 @@ from fastapi.responses import Response
 from bayesift.errors import DataError
 from bayesift.screening import Duplicates, PrismaFlow, ProjectSettings, find_duplicates
 from bayesift.screening.review_log import Stage, Status
+from bayesift.service import readers
 from bayesift.service.access.callers import Item, Owner, Person, Reader, Reviewer
 from bayesift.service.files import FILE_BODY, attached, file_answer
 from bayesift.service.live import UnitOfWork
@@ -96,6 +97,7 @@ async def open_project(
     Of a project whose review is here, only new events of the person who sends it are taken.
     """
     content = await request.body()
+    await service.read(readers.try_project, name, content, readers.nothing)
     project, records = await service.share(object(), partial(unpacked_project, content))
     with service.store.reading() as read:
         if read.review(project.id) is not None:
@@ -176,7 +178,7 @@ def next_record(
     skip: Annotated[list[schemas.RecordId] | None, Query(max_length=100)] = None,
 ) -> schemas.NextOut:
     """Offer the most relevant record that is open to this person, reserved for some minutes."""
-    with service.live.reviews.ranking(review, person.name) as (opened, ranked):
+    with service.live.reviews.recent_ranking(review, person.name) as (opened, ranked):
         log = opened.seen_by(person.name)
         rows = ranked.open_rows(person.name, stage)
         order = rows[(-ranked.queue.scores[rows]).argsort(kind="stable")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -10,11 +10,12 @@ from fastapi import APIRouter, Request
 
 from bayesift.references import ReferenceList
 from bayesift.screening import find_duplicates
+from bayesift.service import readers
 from bayesift.service.access.callers import Item, Person, Reviewer
 from bayesift.service.files import FILE_BODY
 from bayesift.service.reviews import schemas
 from bayesift.service.reviews.schemas import ReferenceOut
-from bayesift.service.reviews.uploads import Upload, read_upload, review_records, stream_records
+from bayesift.service.reviews.uploads import Upload, review_records, stream_records
 from bayesift.service.runtime import Service, TheService
 from bayesift.service.schemas import FileName
 
@@ -31,7 +32,8 @@ async def upload(
 ) -> schemas.FileOut:
     """Send a file of records; the answer says what was understood of it."""
     content = await request.body()
-    return await _kept(service, person, partial(read_upload, name, content))
+    found = await service.read(readers.read_records, name, content, readers.taken_records)
+    return _kept(service, person, found)
 
 
 @router.post("/review", status_code=201)
@@ -50,7 +52,7 @@ async def choose_review(
                 decisions=body.decisions,
             )
 
-    return await _kept(service, person, chosen)
+    return _kept(service, person, await service.share(object(), chosen))
 
 
 @router.post("/documents", status_code=201)
@@ -69,14 +71,11 @@ async def choose_documents(
         with service.stored_filter(body.filter) as (read, row):
             return stream_records(read, row, body.limit, **options)
 
-    return await _kept(service, person, chosen)
+    return _kept(service, person, await service.share(object(), chosen))
 
 
-async def _kept(
-    service: Service, person: Person, read: Callable[[], ReferenceList]
-) -> schemas.FileOut:
-    """Read records and keep them for a new review."""
-    found = await service.share(object(), read)
+def _kept(service: Service, person: Person, found: ReferenceList) -> schemas.FileOut:
+    """Keep records for a new review, and say what they are."""
     key = service.uploads.keep(Upload(person.name, found))
     (file,) = found.files
     return schemas.FileOut(
