@@ -30,6 +30,7 @@ from bayesift.service.filters import operations
 from bayesift.service.filters.snapshots import SnapshotFolder
 from bayesift.service.live import LiveState
 from bayesift.service.reviews.live import Decide, perform, replayed
+from tests import forks  # noqa: F401
 
 N_RECORDS = 6
 WAYS = (
@@ -108,7 +109,7 @@ def check(folder, kind, acknowledged):
         Project.create(folder / "review", RECORDS).close()
     with Project(folder / "review", writing=True) as project:
         decided = set(project.decisions)
-        noted = set(project.notes)
+        noted = set(project._notes)
         events = project.events
     with Project(folder / "review") as project:
         assert project.events == events

@@ -296,7 +296,7 @@ def test_a_large_file_is_checked_in_a_process_of_its_own(tmp_path, monkeypatch):
         assert service.live.n_documents == 60
     open_store(tmp_path).close()
     with sqlite3.connect(tmp_path / FILE) as connection:
-        connection.execute("UPDATE documents SET text = CAST(text AS BLOB) WHERE id = 'd7'")
+        connection.execute("UPDATE documents SET at = CAST(at AS BLOB) WHERE id = 'd7'")
     for opened in (
         lambda: open_store(tmp_path),
         lambda: Service(ServiceSettings(folder=tmp_path)),
@@ -304,7 +304,7 @@ def test_a_large_file_is_checked_in_a_process_of_its_own(tmp_path, monkeypatch):
         with pytest.raises(DataError, match=r"damaged \(it cannot be read\)"):
             opened()
     with sqlite3.connect(tmp_path / FILE) as connection:
-        connection.execute("UPDATE documents SET text = 'other' WHERE id = 'd7'")
+        connection.execute("UPDATE documents SET at = 'other' WHERE id = 'd7'")
     with pytest.raises(DataError, match="a row of the table documents"):
         Service(ServiceSettings(folder=tmp_path))
 

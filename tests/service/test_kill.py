@@ -267,7 +267,7 @@ class MirroredServer(KilledServer):
             if "admin" in given
         }
         assert self.decided.items() <= held.items()
-        assert self.noted <= project.notes.keys()
+        assert self.noted <= project._notes.keys()
 
     def _work_in_the_terminal(self, project):
         record = str(len(self.noted) + 1)

@@ -105,7 +105,7 @@ def test_a_record_is_offered_while_the_ranking_learns(clients, review, monkeypat
     """It is the next of the ranking before, never one that is decided."""
     monkeypatch.setattr(live, "PATIENCE_SECONDS", 0.01)
     screen(clients.ada, review, 2)
-    with clients.service.live.reviews.ranking(review):
+    with clients.service.live.reviews.ranking(review, "ada"):
         pass
     may_go_on = threading.Event()
     fit = RelevanceModel.fit

@@ -16,6 +16,7 @@ from bayesift.service import Service, ServiceSettings, app, create_app
 from bayesift.service.filters import event_log
 from bayesift.service.filters.event_log import Checkpoints, replay
 from bayesift.service.filters.transfer import install_filter
+from tests import forks  # noqa: F401
 from tests.filtering.worlds import same_state
 
 TOPICS = {

@@ -64,7 +64,7 @@ class StageCounts:
     def of(cls, log: ReviewReading, stage: Stage) -> StageCounts:
         """Count the records of a stage of a review."""
         records = log.stage_records(stage)
-        statuses = Counter(log.status(record, stage) for record in records)
+        statuses = log.count_statuses(stage)
         return cls(
             _reasons(log, records, stage),
             statuses["included"],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +24,6 @@ from bayesift.screening.review_log import (
     Record,
     ReviewReading,
     Stage,
-    Status,
     Verdict,
     seen_by,
     with_decisions,
@@ -397,7 +395,7 @@ class RankedRecords:
         """Return how far the review is, and what is left."""
         if self.estimated is None or self.estimated[0] != len(self.log.events):
             self.estimated = self.estimating()()
-        statuses: Counter[Status] = Counter(self.log.status(record) for record in self.ids)
+        statuses = self.log.count_statuses()
         return Progress(
             n_records=len(self.ids),
             n_included=statuses["included"],

@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import json
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar, get_args
@@ -244,6 +245,14 @@ class ReviewReading(ABC):
         """Return "waiting" for a second reviewer, "conflict", or the verdict on a record."""
 
     @abstractmethod
+    def count_statuses(self, stage: Stage = ABSTRACT) -> Counter[Status]:
+        """Count the records of a stage by their status."""
+
+    @abstractmethod
+    def count_own(self, person: str, stage: Stage = ABSTRACT) -> Counter[str]:
+        """Count a person's decisions in a stage by verdict, and those that are "waiting"."""
+
+    @abstractmethod
     def notes_on(self, record: str) -> list[ReviewNote]:
         """Return the notes on a record, oldest first."""
 
@@ -359,6 +368,28 @@ class ReviewLog(ReviewReading):
     def decided(self, stage: Stage = ABSTRACT) -> Collection[str]:
         """Return the records with at least one decision, in the order of the first."""
         return self._held[stage].keys()
+
+    def count_statuses(self, stage: Stage = ABSTRACT) -> Counter[Status]:
+        """Count the records of a stage by their status."""
+        # Most records are open, so that only the others are looked at.
+        records: Collection[str] = self.records
+        if stage == FULL_TEXT:
+            records = set(self.stage_records(FULL_TEXT))
+        counts: Counter[Status] = Counter()
+        for record in self._held[stage]:
+            if record in records:
+                counts[self.status(record, stage)] += 1
+        counts["open"] = len(records) - counts.total()
+        return counts
+
+    def count_own(self, person: str, stage: Stage = ABSTRACT) -> Counter[str]:
+        """Count a person's decisions in a stage by verdict, and those that are "waiting"."""
+        counts: Counter[str] = Counter()
+        for record, held in self._held[stage].items():
+            if person in held:
+                counts[held[person][-1].verdict] += 1
+                counts["waiting"] += self.status(record, stage) == "waiting"
+        return counts
 
     def notes_on(self, record: str) -> list[ReviewNote]:
         """Return the notes on a record, oldest first."""
@@ -705,6 +736,14 @@ class PersonalView(ReviewReading):
     def status(self, record: str, stage: Stage = ABSTRACT) -> Status:
         """Return "waiting" for a second reviewer, "conflict", or the verdict on a record."""
         return self._log.status(record, stage)
+
+    def count_statuses(self, stage: Stage = ABSTRACT) -> Counter[Status]:
+        """Count the records of a stage by their status."""
+        return self._log.count_statuses(stage)
+
+    def count_own(self, person: str, stage: Stage = ABSTRACT) -> Counter[str]:
+        """Count a person's decisions in a stage by verdict, and those that are "waiting"."""
+        return self._log.count_own(person, stage)
 
     def notes_on(self, record: str) -> list[ReviewNote]:
         """Return the notes on a record that the person may see, oldest first."""

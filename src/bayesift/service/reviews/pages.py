@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import get_args
@@ -49,11 +48,11 @@ def review_row(service: Service, row: ReviewRow, role: MemberRole) -> schemas.Re
     if not row.deleted:
         with service.live.reviews.reading(row.id) as opened:
             log = opened.log
-            statuses = Counter(log.status(record) for record in log.decided())
+            statuses = log.count_statuses()
             shown.records = len(log.records)
         shown.waiting = statuses["waiting"]
         shown.conflicts = statuses["conflict"]
-        shown.decided = statuses.total() - shown.waiting - shown.conflicts
+        shown.decided = len(log.records) - statuses["open"] - shown.waiting - shown.conflicts
     return shown
 
 
@@ -79,16 +78,10 @@ def progress_of(
     log: ReviewReading, ranked: RankedRecords, person: str, stage: Stage
 ) -> schemas.ProgressOut:
     """Return how far a stage is."""
-    records = log.stage_records(stage)
-    statuses = Counter(log.status(record, stage) for record in records)
-    mine: Counter[str] = Counter()
-    for record in records:
-        given = log.decisions_on(record, stage).get(person)
-        if given is not None:
-            mine[given.verdict] += 1
-            mine["waiting"] += log.status(record, stage) == "waiting"
+    statuses = log.count_statuses(stage)
+    mine = log.count_own(person, stage)
     return schemas.ProgressOut(
-        records=len(records),
+        records=statuses.total(),
         included=statuses["included"],
         excluded=statuses["excluded"],
         maybe=statuses["maybe"],
@@ -112,7 +105,7 @@ def gauge_of(ranked: RankedRecords) -> schemas.GaugeOut:
 
     It has numbers only where the coverage of their interval was measured.
     """
-    statuses = Counter(ranked.log.status(record) for record in ranked.ids)
+    statuses = ranked.log.count_statuses()
     unfinished = unfinished_line(statuses["open"], statuses["waiting"], statuses["conflict"])
     if unfinished:
         return schemas.GaugeOut(sentence=unfinished)
