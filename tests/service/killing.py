@@ -23,7 +23,7 @@ from tests.service.test_reviews import ris
 
 DELAY_MILLISECONDS = 100
 SECONDS = (0.5, 4.0)  # of work before a kill
-N_RECORDS = 400
+N_RECORDS = 2_000
 
 
 def kill_terminal(folder, kills, seed, delay):

@@ -1,10 +1,10 @@
 """The last commit, kept in a small file outside the database.
 
-A database that lost its newest commits, by damage to SQLite's WAL or by an older copy in its place,
-looks whole from the inside. `events.mark` tells: it holds the number of the last commit, the number
-of its last event and the digest of that event, which covers all events before it. It is on the disk
-before a commit is acknowledged. Two records of the same size are written in turn, so that one of
-them is whole at any moment; the mark may be older than the database, but never newer.
+A database that lost its newest commits, by damage to SQLite's WAL or because an older copy was
+restored, looks whole from the inside. `events.mark` tells: it holds the number of the last commit,
+the number of its last event and the digest of that event, which covers all events before it. It is
+on the disk before a commit is acknowledged. Two records of the same size are written in turn, so
+that one of them is whole at any moment; the mark may be older than the database, but never newer.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class CommitMark:
         self._turn = 0
 
     def read(self) -> CommitEnd | None:
-        """Return the newest record; None if there is none, DataError if both are damaged."""
+        """Return the newest record; None without one, DataError if both are damaged."""
         try:
             content = self.path.read_bytes()
         except FileNotFoundError:

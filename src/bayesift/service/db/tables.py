@@ -399,7 +399,7 @@ class Reading:
         return int(self._connection.execute(sa.select(sa.func.max(EVENTS.c.seq))).scalar() or 0)
 
     def event_digest(self, seq: int) -> str:
-        """Return the digest of an event, which covers all before it; "" if there is none."""
+        """Return the digest of an event, which covers all before it; "" without such an event."""
         query = sa.select(EVENTS.c.digest).where(EVENTS.c.seq == seq)
         return str(self._connection.execute(query).scalar() or "")
 

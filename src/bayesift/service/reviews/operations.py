@@ -190,7 +190,7 @@ def _refuse_others(events: Iterable[Event], user: str) -> None:
 
 
 def _refuse_displacing(merged: MergedLogs, user: str) -> None:
-    """Refuse events that would take the place of what others did, such as an earlier join."""
+    """Refuse events after which what others did could not follow, such as an earlier join."""
     for left_out in merged.left_out:
         if left_out.event.by != user:
             raise ConflictError(
