@@ -13,8 +13,9 @@ from typing import Any
 
 from bayesift.records.document import Note, ReadingProblem
 from bayesift.references import Reference, ReferenceList, SourceFile
+from bayesift.screening import find_duplicates
+from bayesift.screening.project import group_numbers, write_records
 from bayesift.screening.project import read_records as stored_records
-from bayesift.screening.project import write_records
 from bayesift.service.filters.schemas import FileDocument, FileDocumentsOut
 from bayesift.service.filters.transfer import read_filter
 from bayesift.service.reviews.exports import unpacked_project
@@ -57,6 +58,20 @@ def taken_records(folder: Path) -> ReferenceList:
 def _source_file(values: dict[str, Any]) -> SourceFile:
     notes = tuple(Note(**note) for note in values["notes"])
     return SourceFile(**{**values, "notes": notes})
+
+
+def join_records(name: str, file: Path, folder: Path) -> None:
+    """Join duplicates among the records of a new review, which `packed_records` wrote."""
+    with file.open("rb") as stream:
+        references, _ = stored_records(stream)
+    groups = group_numbers(find_duplicates(references), len(references))
+    with (folder / _RECORDS).open("wb") as stream:
+        write_records(references, groups, stream)
+
+
+def taken_content(folder: Path) -> bytes:
+    """Return what `join_records` wrote."""
+    return (folder / _RECORDS).read_bytes()
 
 
 def read_stream(name: str, file: Path, folder: Path) -> None:

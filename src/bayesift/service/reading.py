@@ -60,7 +60,13 @@ class ReadingProcesses:
         forkserver.ensure_running()
 
     def read(
-        self, reader: Reader, name: str, content: bytes, take: Callable[[Path], Answer]
+        self,
+        reader: Reader,
+        name: str,
+        content: bytes,
+        take: Callable[[Path], Answer],
+        *,
+        trusted: bool = False,
     ) -> Answer:
         """Read a file that a person named so; return what `take` makes of the files it gives.
 
@@ -69,13 +75,14 @@ class ReadingProcesses:
         reader : of `readers.py`; it gets the name, the file and a folder for what it reads
         name, content : of the file
         take : gets that folder, which is deleted afterwards
+        trusted : whether the file was made here, so that only time is limited
         """
         with tempfile.TemporaryDirectory(prefix="bayesift-") as place:
             file = Path(place) / "file"
             file.write_bytes(content)
             folder = Path(place) / "read"
             folder.mkdir()
-            self._run(reader, name, file, folder)
+            self._run(reader, name, file, folder, None if trusted else self._memory)
             _raise_error(folder)
             return take(folder)
 
@@ -86,8 +93,10 @@ class ReadingProcesses:
             for process in self._running:
                 process.kill()
 
-    def _run(self, reader: Reader, name: str, file: Path, folder: Path) -> None:
-        arguments = (reader, name, file, folder, self._memory, self._seconds)
+    def _run(
+        self, reader: Reader, name: str, file: Path, folder: Path, memory: int | None
+    ) -> None:
+        arguments = (reader, name, file, folder, memory, self._seconds)
         process = _PROCESSES.Process(target=_work, args=arguments, daemon=True)
         with self._lock:
             if self._closed:
@@ -112,15 +121,16 @@ class ReadingProcesses:
 
 
 def _work(
-    reader: Reader, name: str, file: Path, folder: Path, memory: int, seconds: float
+    reader: Reader, name: str, file: Path, folder: Path, memory: int | None, seconds: float
 ) -> None:
     """Read a file within limits; runs in the process."""
     threading.Thread(target=_die_with_the_service, daemon=True).start()
     cpu = int(seconds) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    most = _data_bytes() + memory
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    if memory is not None:
+        most = _data_bytes() + memory
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     try:
         reader(name, file, folder)
     except DataError as error:

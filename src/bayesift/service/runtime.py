@@ -96,7 +96,7 @@ class ServiceSettings:
     max_body: int = 32 * 1024 * 1024
     max_upload: int = 100 * 1024 * 1024
     max_values: int = 50_000
-    max_text: int = 1_000_000
+    max_text: int = 400_000
     max_batch: int = 1_000
     chunk: int = 25
     chunk_characters: int = 200_000
@@ -321,16 +321,21 @@ class Service:
         return answer
 
     async def read(
-        self, reader: Reader, name: str, content: bytes, take: Callable[[Path], Answer]
+        self,
+        reader: Reader,
+        name: str,
+        content: bytes,
+        take: Callable[[Path], Answer],
+        *,
+        trusted: bool = False,
     ) -> Answer:
         """Read a file that a person sent in a process of its own; see `ReadingProcesses.read`."""
         if self._n_files >= _MAX_FILES:
             raise BusyError("too many files are being read; try again", seconds=5)
         self._n_files += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(
-                self._files, self._reading.read, reader, name, content, take
-            )
+            read = partial(self._reading.read, reader, name, content, take, trusted=trusted)
+            return await asyncio.get_running_loop().run_in_executor(self._files, read)
         finally:
             self._n_files -= 1
 

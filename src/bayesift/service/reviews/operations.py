@@ -15,7 +15,7 @@ from bayesift.errors import DataError
 from bayesift.references import Reference, ReferenceList, SourceFile
 from bayesift.screening import Duplicates, Project, ProjectSettings, ReviewLog
 from bayesift.screening.merging import MergedLogs, merge_logs, new_events
-from bayesift.screening.project import group_numbers, new_id, write_records
+from bayesift.screening.project import new_id, write_records
 from bayesift.screening.review_log import Event, Verdict, is_storable
 from bayesift.service.db.tables import MemberRow, ReviewRecordsRow, ReviewRow
 from bayesift.service.errors import (
@@ -42,8 +42,12 @@ class NewReview:
     name: str
     settings: ProjectSettings
     references: ReferenceList
-    duplicates: Duplicates
     take_decisions: bool = True
+
+    @property
+    def has_decisions(self) -> bool:
+        """Whether decisions came with the records and are wanted."""
+        return self.take_decisions and any(each.decisions for each in self.references)
 
 
 def begin(unit: UnitOfWork, new: NewReview, content: bytes) -> ReviewRow:
@@ -58,7 +62,7 @@ def begin(unit: UnitOfWork, new: NewReview, content: bytes) -> ReviewRow:
         "problems": len(new.references.problems),
     }
     row = _put_review(unit, new_id(), new.name, definition, content)
-    if new.take_decisions:
+    if new.has_decisions:
         review = opened_in(unit, row.id)
         given = []
         for record in review.log.records.values():
@@ -72,12 +76,14 @@ def begin(unit: UnitOfWork, new: NewReview, content: bytes) -> ReviewRow:
     return row
 
 
-def packed_records(new: NewReview) -> bytes:
-    """Return the records of a new review as they are stored; refuse what cannot be screened."""
-    return _packed(new.references, group_numbers(new.duplicates, len(new.references)))
+def packed_records(references: Sequence[Reference], groups: Sequence[int]) -> bytes:
+    """Return the records of a new review as they are stored; refuse what cannot be screened.
 
-
-def _packed(references: Sequence[Reference], groups: Sequence[int]) -> bytes:
+    Parameters
+    ----------
+    references : as they were read
+    groups : the number of the record that each belongs to
+    """
     if not len(references):
         raise DataError("there are no records to screen")
     if len(references) > MAX_RECORDS:
@@ -119,7 +125,7 @@ def checked_records(project: Project) -> bytes:
     for number, reference in enumerate(project.references, 1):
         if not _is_whole(reference):
             raise DataError(f"reference {number:,} of this project is not whole")
-    return _packed(project.references, project.first_groups)
+    return packed_records(project.references, project.first_groups)
 
 
 def _is_whole(reference: Reference) -> bool:

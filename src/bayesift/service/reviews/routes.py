@@ -12,7 +12,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
 from bayesift.errors import DataError
-from bayesift.screening import Duplicates, PrismaFlow, ProjectSettings, find_duplicates
+from bayesift.screening import PrismaFlow, ProjectSettings
 from bayesift.screening.review_log import Stage, Status
 from bayesift.service import readers
 from bayesift.service.access.callers import Item, Owner, Person, Reader, Reviewer
@@ -74,15 +74,14 @@ async def begin(
     references = service.uploads.take(person.name, body.uploads)
     settings = ProjectSettings.from_values(body.settings.model_dump(exclude_none=True))
 
-    def packed() -> tuple[operations.NewReview, bytes]:
-        if body.join_duplicates:
-            found = find_duplicates(references.references)
-        else:
-            found = Duplicates(tuple((index,) for index in range(len(references))), ())
-        new = operations.NewReview(body.name, settings, references, found, body.take_decisions)
-        return new, operations.packed_records(new)
-
-    new, content = await service.share(object(), packed)
+    new = operations.NewReview(body.name, settings, references, body.take_decisions)
+    apart = range(1, len(references) + 1)
+    pack = partial(operations.packed_records, references, apart)
+    content = await service.share(object(), pack)
+    if body.join_duplicates:
+        content = await service.read(
+            readers.join_records, body.name, content, readers.taken_content, trusted=True
+        )
     row = await service.do(person, lambda unit: operations.begin(unit, new, content))
     service.uploads.drop(body.uploads)
     return await run_in_threadpool(review_out, service, row.id, person)
