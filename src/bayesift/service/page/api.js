@@ -9,9 +9,14 @@ export const session = observable(/** @type {Api.SessionOut | null} */ (null));
 export const reachable = observable(true);
 
 const TIMEOUT = 60_000;
-const RANK = { reader: 0, reviewer: 1, admin: 2 };
+const RANK = { reader: 0, reviewer: 1, admin: 2, owner: 2 };
 
-export const mayDo = role => session.value !== null && RANK[session.value.role] >= RANK[role];
+/**
+ * Whether the role of the user is enough: that in a filter or review, or that in the service.
+ * @param {string} role
+ * @param {{role: string} | null} of
+ */
+export const mayDo = (role, of = session.value) => of !== null && RANK[of.role] >= RANK[role];
 
 export class Problem extends Error {
   constructor(status, detail, retryAfter = null) {
@@ -136,6 +141,20 @@ export const api = {
   /** @returns {Promise<Api.NewUserOut>} */
   addUser: (name, role) => post("users", { name, role }),
   removeUser: name => request("DELETE", `users/${part(name)}`),
+
+  // `base` is filters/NAME or reviews/ID
+  /** @returns {Promise<Api.MemberOut[]>} */
+  members: (base, signal) => get(`${base}/members`, signal),
+  setMember: (base, user, role) =>
+    request("PUT", `${base}/members/${part(user)}`, { body: { role } }),
+  removeMember: (base, user) => request("DELETE", `${base}/members/${part(user)}`),
+  /** @returns {Promise<Api.InvitationOut[]>} */
+  invitations: (base, signal) => get(`${base}/invitations`, signal),
+  /** @returns {Promise<Api.NewInvitationOut>} */
+  invite: (base, role) => post(`${base}/invitations`, { role }),
+  removeInvitation: (base, id) => request("DELETE", `${base}/invitations/${id}`),
+  /** @returns {Promise<Api.AcceptedOut>} */
+  accept: (token, name) => post("invitations", { token, name }),
 
   /** @returns {Promise<Api.FilterOut[]>} */
   filters: signal => get("filters", signal),

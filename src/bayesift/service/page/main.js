@@ -1,7 +1,7 @@
 // The frame: the signed-in user, the view that the address names, the state of the connection.
 
 import { api, ping, Problem, reachable, session } from "./api.js";
-import { button, byId, h, notify, written } from "./dom.js";
+import { button, byId, h, notify, openDialog, written } from "./dom.js";
 import { drawHeader } from "./header.js";
 import { openHelpByKey } from "./help.js";
 import { onOutcome, openOutbox, sendNow } from "./outbox.js";
@@ -17,6 +17,7 @@ import { queueView } from "./views/filters/queue.js";
 import { signInView } from "./views/common/sign_in.js";
 import { topicsView } from "./views/filters/topics.js";
 import { usersView } from "./views/common/users.js";
+import { invitationView } from "./views/common/members.js";
 import { newReviewView } from "./views/reviews/new_review.js";
 import { recordsView, recordView, reviewConflictsView } from "./views/reviews/records.js";
 import { reviewNumbersView, reviewSettingsView } from "./views/reviews/numbers.js";
@@ -65,6 +66,7 @@ let leaving = new AbortController();
 function place() {
   if (!location.hash) return [reviewsView, {}];
   const [first, name, view, about] = location.hash.replace(/^#\/?/, "").split("/").map(decode);
+  if (first === "invitation") return [invitationView, { token: name }];
   if (first === "filter") return [FILTER_VIEWS[view ?? "queue"], { name, about }];
   if (first === "review") return [REVIEW_VIEWS[view ?? "screen"], { id: name, about }];
   return [VIEWS[first], {}];
@@ -84,7 +86,8 @@ async function show() {
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
   const { signal } = leaving;
   const address = location.hash;
-  const [view, params] = session.value ? place() : [signInView, {}];
+  const invited = address.startsWith("#/invitation/");
+  const [view, params] = session.value || invited ? place() : [signInView, {}];
   byId("banner").replaceChildren();
   drawHeader(address);
   byId("main").setAttribute("aria-busy", "true");
@@ -192,9 +195,31 @@ async function signInByLink() {
   const [, token, rest] = /^#\/token\/([\w-]+)(\/.*)?$/.exec(location.hash) ?? [];
   if (!token) return false;
   history.replaceState(null, "", `#${rest ?? "/reviews"}`);
+  const before = await api.resume().then(
+    () => session.value,
+    () => null,
+  );
+  // A link must not turn somebody into another person unnoticed, who would then decide under that name.
+  if (before && !(await agreed(`You are signed in as ${before.user}.`))) return true;
   await api.signIn(token);
   return true;
 }
+
+/** Ask whether the person of a sign-in link takes the place of the one who is signed in. */
+const agreed = sentence =>
+  new Promise(resolve => {
+    const dialog = openDialog(
+      "Sign in as somebody else?",
+      h("p", {}, written(sentence), " The link signs you in as its own person instead."),
+      h(
+        "p",
+        { class: "row" },
+        button("Sign in by the link", { class: "primary" }, () => dialog.close("yes")),
+        button("Stay signed in", {}, () => dialog.close()),
+      ),
+    );
+    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"));
+  });
 
 async function begin() {
   try {

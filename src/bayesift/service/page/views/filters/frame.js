@@ -35,7 +35,7 @@ export function framed(filter, view, content, { wide = false } = {}) {
       h(
         "nav",
         { class: "tabs", "aria-label": "Filter" },
-        TABS.filter(([key]) => key !== "queue" || mayDo("reviewer")).map(([key, name]) =>
+        TABS.filter(([key]) => key !== "queue" || mayDo("reviewer", filter)).map(([key, name]) =>
           h(
             "a",
             {

@@ -88,7 +88,7 @@ function card(filter, points) {
       "div",
       { class: "card-foot" },
       h("span", { class: "soft" }, strategyName(filter.strategy)),
-      filter.waiting && mayDo("reviewer")
+      filter.waiting && mayDo("reviewer", filter)
         ? h(
             "a",
             { class: "button", href: filterLink(filter.name, "queue") },

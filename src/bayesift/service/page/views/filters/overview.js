@@ -5,6 +5,7 @@ import { learningCurve } from "../../charts.js";
 import { attempt, button, h, openDialog, when, written } from "../../dom.js";
 import { throttled, follow } from "../../event_stream.js";
 import { count, strategyName } from "../../format.js";
+import { membersCard } from "../common/members.js";
 import { framed } from "./frame.js";
 import { drawStopping } from "./queue_parts.js";
 
@@ -24,8 +25,9 @@ export async function overviewView({ name }, signal) {
       () => {},
     );
   const draw = ([filter, curve]) =>
-    node.replaceChildren(...parts(filter, curve.points, gauge, signal));
+    node.replaceChildren(...parts(filter, curve.points, gauge, members, signal));
   const first = await load();
+  const members = await membersCard(`filters/${encodeURIComponent(name)}`, first[0], signal);
   draw(first);
   estimate();
   const redraw = throttled(
@@ -40,7 +42,7 @@ export async function overviewView({ name }, signal) {
   return framed(first[0], "overview", node);
 }
 
-function parts(filter, points, gauge, signal) {
+function parts(filter, points, gauge, members, signal) {
   return [
     h(
       "section",
@@ -73,7 +75,8 @@ function parts(filter, points, gauge, signal) {
       gauge,
     ),
     exports(filter),
-    mayDo("reviewer") && controls(filter),
+    members,
+    mayDo("reviewer", filter) && controls(filter),
   ].filter(Boolean);
 }
 
@@ -143,7 +146,8 @@ function controls(filter) {
       "p",
       { class: "row" },
       button(filter.paused ? "Resume" : "Pause", {}, pause),
-      button("Delete …", { class: "danger" }, () => confirmDeletion(filter.name, remove)),
+      mayDo("owner", filter) &&
+        button("Delete …", { class: "danger" }, () => confirmDeletion(filter.name, remove)),
     ),
   );
 }

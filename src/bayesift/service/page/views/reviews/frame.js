@@ -50,7 +50,7 @@ export function watchProgress(id, frame, signal) {
 /** A view of a review: heading, tabs, content. */
 export function framedReview(review, view, content, { wide = false } = {}) {
   const numbers = toDo(review.progress);
-  const tabs = TABS.filter(([key]) => mayDo("reviewer") || !["screen", "settings"].includes(key));
+  const tabs = TABS.filter(([key]) => key !== "screen" || mayDo("reviewer", review));
   const label = Object.fromEntries(TABS)[view] ?? "Record";
   return {
     title: `${label}: ${review.name}`,

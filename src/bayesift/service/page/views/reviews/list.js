@@ -33,9 +33,10 @@ export async function reviewsView(_params, signal) {
 
 async function lists(signal, refresh) {
   const [reviews, deleted] = await Promise.all([api.reviews(signal), api.deletedReviews(signal)]);
+  const own = deleted.filter(review => mayDo("owner", review));
   return [
     reviews.length ? h("ul", { class: "cards" }, reviews.map(card)) : noReviews(),
-    ...(deleted.length && mayDo("reviewer") ? [deletedList(deleted, refresh)] : []),
+    ...(own.length ? [deletedList(own, refresh)] : []),
   ];
 }
 
@@ -80,7 +81,8 @@ const card = review =>
         " by ",
         written(review.created_by),
       ),
-      mayDo("reviewer") && h("a", { class: "button", href: reviewLink(review.id) }, "Screen"),
+      mayDo("reviewer", review) &&
+        h("a", { class: "button", href: reviewLink(review.id) }, "Screen"),
     ),
   );
 

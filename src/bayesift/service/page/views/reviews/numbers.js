@@ -4,6 +4,7 @@ import { api, mayDo } from "../../api.js";
 import { learningCurve, stoppingGauge } from "../../charts.js";
 import { attempt, button, field, h, openDialog, written } from "../../dom.js";
 import { capital, count, duration, percent } from "../../format.js";
+import { membersCard } from "../common/members.js";
 import { framedReview } from "./frame.js";
 
 const FORMATS = [
@@ -50,14 +51,14 @@ export async function reviewNumbersView({ id }, signal) {
         readingCosts(progress.gauge),
         review.stopped !== null &&
           h("p", {}, h("strong", {}, "Stopped: "), written(review.stopped)),
-        mayDo("reviewer") && stopButton(review),
+        mayDo("reviewer", review) && stopButton(review),
       ),
       h(
         "dl",
         { class: "tiles" },
         figures.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, count(value)))),
       ),
-      mayDo("reviewer") && tallyCard(progress.tally, twice),
+      mayDo("reviewer", review) && tallyCard(progress.tally, twice),
       h(
         "div",
         { class: "two" },
@@ -314,6 +315,8 @@ function copyButton(text) {
 
 export async function reviewSettingsView({ id }, signal) {
   const review = await api.review(id, signal);
+  const isOwner = mayDo("owner", review);
+  const members = await membersCard(`reviews/${id}`, review, signal);
   const inputs = settingsInputs(review);
   const name = h("input", {
     required: true,
@@ -343,20 +346,23 @@ export async function reviewSettingsView({ id }, signal) {
     h(
       "div",
       { class: "narrow" },
-      h(
-        "form",
-        { class: "card form", on: { submit: save } },
-        field("Name", name),
-        settingsFields(inputs),
-        h("p", {}, h("button", { type: "submit", class: "primary" }, "Save")),
-      ),
-      h(
-        "section",
-        { class: "card" },
-        h("h2", {}, "Delete"),
-        h("p", { class: "soft" }, "The review can be restored for 30 days."),
-        button("Delete this review", { class: "danger" }, remove),
-      ),
+      isOwner &&
+        h(
+          "form",
+          { class: "card form", on: { submit: save } },
+          field("Name", name),
+          settingsFields(inputs),
+          h("p", {}, h("button", { type: "submit", class: "primary" }, "Save")),
+        ),
+      members,
+      isOwner &&
+        h(
+          "section",
+          { class: "card" },
+          h("h2", {}, "Delete"),
+          h("p", { class: "soft" }, "The review can be restored for 30 days."),
+          button("Delete this review", { class: "danger" }, remove),
+        ),
     ),
   );
 }

@@ -143,9 +143,9 @@ export async function recordView({ id, about }, signal) {
         { class: "paper" },
         recordText(shown),
         recordHistory(shown),
-        mayDo("reviewer") && decisionButtons(review, shown),
+        mayDo("reviewer", review) && decisionButtons(review, shown),
       ),
-      (mayDo("reviewer") && recordTools(review, shown, draw)) || "",
+      (mayDo("reviewer", review) && recordTools(review, shown, draw)) || "",
     );
   draw(record);
   onOutcome(
@@ -259,7 +259,7 @@ function conflict(review, record, refresh) {
     { class: "card", "aria-label": `Conflict about record ${record.id}` },
     recordText(record, [], { folded: true }),
     recordHistory(record),
-    mayDo("reviewer") &&
+    mayDo("reviewer", review) &&
       h(
         "p",
         { class: "row" },
