@@ -156,6 +156,13 @@ def is_shown(package, name, shown):
     return bool(homes)
 
 
+def test_the_page_of_roles_is_current():
+    program = runpy.run_path(str(REFERENCE / "roles.py"))
+    assert (REFERENCE / "roles.md").read_text() == program["roles_page"](), (
+        "run python docs/reference/roles.py"
+    )
+
+
 def test_the_page_of_commands_is_current():
     program = runpy.run_path(str(REFERENCE / "commands.py"))
     assert (REFERENCE / "commands.md").read_text() == program["commands_page"](), (

@@ -222,9 +222,7 @@ def test_long_examples_are_refused_and_long_texts_explained_in_part(clients, mon
     answer = clients.ada.post("/api/filters", json={"name": "long", "examples": examples})
     assert answer.status_code == 422
     clients.ada.post("/api/filters", json={"name": "grain", "query": "wheat"})
-    clients.ada.post(
-        "/api/documents", json={"id": "long", "text": "wheat " + "corn " * 70_000}
-    )
+    clients.ada.post("/api/documents", json={"id": "long", "text": "wheat " + "corn " * 70_000})
     space, read = type(clients.service.live.engine.space), []
     forms_of = space.forms_of
     monkeypatch.setattr(

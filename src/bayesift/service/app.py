@@ -326,6 +326,12 @@ class _Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
+        if scope["type"] == "http" and _has_two_lengths(scope):
+            problem = MalformedError(
+                "a request has Content-Length or Transfer-Encoding, not both"
+            )
+            await problem_response(problem)(scope, receive, send)
+            return
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
             await self._app(scope, receive, send)
             return
@@ -333,7 +339,6 @@ class _Gate:
         settings = self._service.settings
         route, parameters = _route_of(scope)
         try:
-            _check_length(scope)
             most = _SMALL_BODY_BYTES
             if scope["path"] not in OPEN_PATHS:
                 caller = identify(self._service, Request(scope))
@@ -383,11 +388,10 @@ def _route_of(scope: Scope) -> tuple[APIRoute | None, dict[str, Any]]:
     return None, {}
 
 
-def _check_length(scope: Scope) -> None:
-    """Refuse a body with two lengths, of which a proxy in front may believe the other one."""
+def _has_two_lengths(scope: Scope) -> bool:
+    """Whether a body has two lengths, of which a proxy in front may believe the other one."""
     names = {name for name, _ in scope["headers"]}
-    if {b"content-length", b"transfer-encoding"} <= names:
-        raise MalformedError("a request has Content-Length or Transfer-Encoding, not both")
+    return {b"content-length", b"transfer-encoding"} <= names
 
 
 def _most_bytes(path: str, settings: ServiceSettings) -> int:

@@ -303,25 +303,39 @@ def check_caller(
 
     Where the path names a filter or review, the role in it counts; elsewhere that in the service.
     """
+    role = required_role(route)
+    if role is None:
+        return
+    item = item_of(route, parameters)
+    if item is not None:
+        service.members.require(caller.person, item, "owner" if role == "admin" else role)
+    elif role == "owner" or not caller.person.may(role):
+        raise NotAllowedError(f"this needs the role {role}; yours is {caller.person.role}")
+    _check_scope(caller, role, method)
+
+
+def required_role(route: APIRoute) -> Role | MemberRole | None:
+    """Return the role that a route requires; None if it requires none."""
     for dependency in route.dependant.dependencies:
-        role = None if dependency.call is None else _REQUIRED.get(dependency.call)
-        if role is None:
-            continue
-        item = item_of(route, parameters)
-        if item is not None:
-            service.members.require(caller.person, item, "owner" if role == "admin" else role)
-        elif role == "owner" or not caller.person.may(role):
-            raise NotAllowedError(f"this needs the role {role}; yours is {caller.person.role}")
-        _check_scope(caller, role, method)
+        if dependency.call in _REQUIRED:
+            return _REQUIRED[dependency.call]
+    return None
+
+
+def required_scope(role: Role | MemberRole, method: str) -> Scope:
+    """Return how far the token of a program must reach for a request."""
+    if role in ("owner", "admin"):
+        return "manage"
+    return "read" if method in _SAFE_METHODS else "write"
 
 
 def _check_scope(caller: Caller, role: Role | MemberRole, method: str) -> None:
     """Refuse a program whose token does not reach as far as its request."""
-    needed: Scope = "read" if method in _SAFE_METHODS else "write"
-    if role in ("owner", "admin"):
-        needed = "manage"
+    needed = required_scope(role, method)
     if SCOPES.index(caller.scope) < SCOPES.index(needed):
-        raise NotAllowedError(f"the token of this program has the scope {caller.scope}")
+        raise NotAllowedError(
+            f"this needs a token of the scope {needed}; this one has {caller.scope}"
+        )
 
 
 def at_least(role: Role | MemberRole) -> Callable[..., Awaitable[Person]]:

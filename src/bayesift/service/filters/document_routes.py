@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
@@ -14,7 +14,7 @@ from bayesift.errors import DataError
 from bayesift.filtering import Retrieved
 from bayesift.records import Document
 from bayesift.service import readers
-from bayesift.service.access.callers import Admin, Person, Reviewer
+from bayesift.service.access.callers import Admin, Item, Person, Reviewer
 from bayesift.service.errors import TooLargeError
 from bayesift.service.files import FILE_BODY
 from bayesift.service.filters import operations
@@ -127,10 +127,19 @@ async def _observe(
         service.metrics.retrieved.inc(len(observed.retrieved))
         total.accepted += observed.accepted
         total.duplicates += observed.duplicates
+        seen = _seen_by(service, person, observed.retrieved)
         room = _MAX_RETRIEVED - len(total.retrieved)
-        total.more = total.more or len(observed.retrieved) > room
-        total.retrieved += [_shown(event) for event in observed.retrieved[:room]]
+        total.more = total.more or len(seen) > room
+        total.retrieved += [_shown(event) for event in seen[:room]]
     return total
+
+
+def _seen_by(
+    service: Service, person: Person, retrieved: Iterable[Retrieved]
+) -> list[Retrieved]:
+    """Return the retrievals of filters that a person is a member of."""
+    role = partial(service.members.role, person)
+    return [event for event in retrieved if role(Item("filter", event.profile)) is not None]
 
 
 async def _retain(service: Service) -> None:
