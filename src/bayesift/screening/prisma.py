@@ -29,6 +29,7 @@ _PADDING = 12
 _BOX_GAP = 30
 _LETTERS_PER_LINE = 40  # of a line in a box
 _LETTERS_PER_TITLE = 33  # which is in larger and bold letters
+_UNBROKEN_NUMBER = "n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"  # is not wrapped
 _MAX_LISTED = 8  # sources or reasons; the others are counted together
 # Names of files that come from registers of trials; all others come from databases.
 _REGISTER = re.compile(
@@ -416,7 +417,11 @@ def _wrapped(lines: Iterable[str]) -> list[str]:
     for line in lines:
         indent = len(line) - len(line.lstrip())
         width = _LETTERS_PER_LINE if indent else _LETTERS_PER_TITLE
-        wrapped += textwrap.wrap(line, width, subsequent_indent=" " * (indent and indent + 2))
+        whole = line.replace("n = ", _UNBROKEN_NUMBER)
+        for part in textwrap.wrap(
+            whole, width, subsequent_indent=" " * (indent and indent + 2)
+        ):
+            wrapped.append(part.replace(_UNBROKEN_NUMBER, "n = "))
     return wrapped
 
 
