@@ -115,6 +115,8 @@ def open_store(folder: str | Path, url: str | None = None, *, wait: bool = True)
                 _refuse(check.result())
                 check = None
             return Store(engine, writer, resources.pop_all(), check)
+        except UnicodeDecodeError as error:  # of SQLite's message about a damaged schema
+            raise DataError(_damaged("it cannot be read")) from error
         except SQLAlchemyError as error:
             raise DataError(f"the database cannot be opened ({_first_line(error)})") from error
 
@@ -142,7 +144,11 @@ def _check(place: Path, connection: Connection, resources: ExitStack) -> CheckPr
 def _refuse(trouble: str) -> None:
     """Refuse a damaged database, without quoting what is stored in it."""
     if trouble:
-        raise DataError(f"the database is damaged ({trouble}); restore it from a backup")
+        raise DataError(_damaged(trouble))
+
+
+def _damaged(trouble: str) -> str:
+    return f"the database is damaged ({trouble}); restore it from a backup"
 
 
 def _locked(place: Path) -> IO[str]:
