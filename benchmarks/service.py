@@ -199,6 +199,7 @@ def _server(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int, str, _Up
         "-c",
         _SERVE,
         "serve",
+        "--shared",
         "--data",
         str(folder),
         "--port",

@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 import bayesift
 from tests.servers import free_port
 
-_COMMAND = [sys.executable, "-c", "from bayesift.cli import main; main()", "serve"]
+_COMMAND = [sys.executable, "-c", "from bayesift.cli import main; main()", "serve", "--shared"]
 _SOURCE = str(Path(bayesift.__file__).parents[1])
 _PATIENCE = 180.0
 

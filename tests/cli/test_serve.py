@@ -102,3 +102,23 @@ def test_people_are_listed_added_and_given_new_tokens(tmp_path, capsys):
         service.close()
     assert roles == {"ann": "reviewer", "admin": "admin"}
     assert "another process" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "warned"),
+    [
+        (["--host", "0.0.0.0"], True),
+        (["--host", "0.0.0.0", "--proxy", "127.0.0.1"], False),
+        ([], False),
+    ],
+)
+def test_an_address_that_others_can_reach_is_warned_about(
+    tmp_path, capsys, monkeypatch, options, warned
+):
+    monkeypatch.setattr("bayesift.service.run", lambda service, **_: service.close())
+    arguments = ["serve", "--data", str(tmp_path), "--port", str(free_port())]
+    with pytest.raises(SystemExit):
+        main([*arguments, *options])
+    assert (
+        "Put a proxy with TLS in front" in capsys.readouterr().err.replace("\n", " ")
+    ) is warned

@@ -56,6 +56,7 @@ class KilledServer:
             snapshot_every=300,
             requests_per_second=1e6,
             burst=10**6,
+            shared=True,
         )
         service = Service(self.settings)
         self.token = service.first_token

@@ -1,5 +1,6 @@
 """Files are read in processes of their own, which are killed when they exceed a limit."""
 
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -104,6 +105,20 @@ def test_what_still_reads_is_killed_at_the_end(tmp_path):
     assert not is_alive(int(file.read_text()))
     with pytest.raises(UnavailableError):
         processes.read(echo, "a", b"", Path)
+
+
+def read_and_tell(place):
+    Path(place).write_bytes(read(echo))
+
+
+def test_a_forked_process_reads_too(tmp_path):
+    read(echo)
+    forked = multiprocessing.get_context("fork").Process(
+        target=read_and_tell, args=(str(tmp_path / "answer"),)
+    )
+    forked.start()
+    forked.join()
+    assert (tmp_path / "answer").read_bytes() == b"corna.ris"
 
 
 def wait_until(condition):

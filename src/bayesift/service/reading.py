@@ -151,6 +151,17 @@ def _work(
         )
 
 
+def _forget_server() -> None:
+    """Forget the server of the process that this one was forked from.
+
+    `multiprocessing` would wait for it as for a child of its own, and fail.
+    """
+    forkserver._forkserver.__init__()  # type: ignore[misc]
+
+
+os.register_at_fork(after_in_child=_forget_server)
+
+
 def _raise_error(folder: Path) -> None:
     if (folder / _ERROR).exists():
         error = json.loads((folder / _ERROR).read_text())

@@ -148,6 +148,9 @@ def open_store(
                 check.finish()
                 check = None
             return Store(engine, writer, resources.pop_all(), mark, check)
+        except UnicodeDecodeError:  # of SQLite's message about a damaged schema
+            _refuse("it cannot be read", None if url else place / FILE)
+            raise
         except SQLAlchemyError as error:
             raise _not_opened(error, place, url) from error
 
