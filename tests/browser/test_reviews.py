@@ -75,7 +75,7 @@ def test_a_review_from_files_to_a_file(server, visit, files, tmp_path):
     page.keyboard.press("2")
     expect(title(page)).not_to_have_text(before)
     expect(page.locator(".evidence")).to_contain_text(
-        "3 of 30 records: 1 included, 1 maybe, 1 excluded"
+        "3 of 30 records decided: 1 included, 1 maybe, 1 excluded"
     )
     page.keyboard.press("u")
     expect(title(page)).to_have_text(before)
@@ -204,7 +204,7 @@ def test_a_review_is_begun_from_another_one_and_from_documents(server, visit, fi
     expect(page.locator(".upload").last).to_contain_text("3 records (documents")
     expect(page.get_by_text("4 to screen")).to_be_visible()
     page.get_by_role("button", name="Begin screening").click()
-    expect(page.locator(".evidence")).to_contain_text("1 of 4 records: 1 included")
+    expect(page.locator(".evidence")).to_contain_text("1 of 4 records decided: 1 included")
 
 
 def test_a_file_that_is_none_is_refused_in_a_sentence(server, visit, tmp_path):
