@@ -22,8 +22,8 @@ Elsewhere the role in the service counts (reader, reviewer, admin). A program th
 with a token of its own also needs the scope.
 
 While a record is screened by two and waits for a decision, the decision, reasons, notes and tags of
-one reviewer are shown to nobody else, whatever their role, and no ranking or file follows from
-them.
+one reviewer are not shown to any other user, whatever their role, and no ranking or file follows
+from them.
 
 | request | needs | scope of a token |
 |---|---|---|

@@ -153,8 +153,8 @@ def _greet(service: Service, host: str, port: int) -> None:
     shown = f"[{host}]" if ":" in host else host
     if host not in _LOOPBACK and service.settings.proxy is None:
         print_note(
-            f"bayesift: {shown} can be reached from other machines without encryption: whoever "
-            "listens reads tokens and texts. Put a proxy with TLS in front (--proxy), or leave "
+            f"bayesift: {shown} can be reached from other machines without encryption: anyone "
+            "who listens reads tokens and texts. Put a proxy with TLS in front (--proxy), or leave "
             "out --host"
         )
     print_note(f"bayesift: http://{shown}:{port}/")

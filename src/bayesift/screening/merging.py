@@ -161,7 +161,7 @@ def new_events(
 
 
 def _identity(event: Event) -> str:
-    """Return what an event is known by, whoever sees it."""
+    """Return what an event is known by, for every viewer."""
     return _text(without_place(event))
 
 

@@ -35,7 +35,7 @@ _MAX_LISTED = 8  # sources or reasons; the others are counted together
 _REGISTER = re.compile(
     r"clinical ?trials|ictrp|isrctn|euctr|ctis|drks|anzctr|prospero|regist", re.IGNORECASE
 )
-# Reasons that say that nobody could read a report.
+# Reasons that say that a report could not be read.
 _NOT_RETRIEVED = re.compile(
     r"not (retriev|available|found|access|obtain)|unavailable|no full[ -]?text", re.IGNORECASE
 )
@@ -163,7 +163,7 @@ class PrismaFlow:
 
     @property
     def n_not_retrieved(self) -> int:
-        """Full texts that were excluded because nobody could read them."""
+        """Full texts that were excluded because they could not be read."""
         if self.full_texts is None:
             return 0
         return sum(
@@ -172,7 +172,7 @@ class PrismaFlow:
 
     @property
     def n_by_automation(self) -> int:
-        """Records that nobody screened because the screening was stopped."""
+        """Records that were not screened because the screening was stopped."""
         return self.screening.open if self.stopped else 0
 
     def chart(self, *, narrow: bool = False) -> FlowDiagram:

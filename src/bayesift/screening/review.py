@@ -71,7 +71,7 @@ class Progress:
 
     @property
     def n_open(self) -> int:
-        """How many records nobody has decided on."""
+        """How many records have no decision."""
         return self.n_records - self.n_decided - self.n_waiting - self.n_conflict
 
     def stopping_line(self) -> str:
@@ -180,6 +180,7 @@ class RankedRecords:
 
     Examples
     --------
+    >>> from bayesift.screening import ReviewLog
     >>> titles = ["Corn prices", "Gold mines of Peru", "Corn harvest", "Silver mines of Peru"]
     >>> log = ReviewLog([Reference(title=title) for title in titles], [1, 2, 3, 4])
     >>> log.accept(log.prepare("decide", [{"by": "ann", "record": "2", "verdict": "included"}]))

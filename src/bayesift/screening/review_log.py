@@ -705,7 +705,7 @@ class PersonalView(ReviewReading):
         return [event if event.by == self._person else without_place(event) for event in seen]
 
     def _hides(self, event: Event, record: str, stage: Stage) -> bool:
-        if event.type == "resolve":  # of a conflict that is none any more
+        if event.type == "resolve":  # of a conflict that has been taken back
             return self._log.is_blind(record, stage)
         is_personal = event.type in ("decide", "undo", "note", "tag")
         is_of_another = event.by != self._person
@@ -719,7 +719,7 @@ class PersonalView(ReviewReading):
             if by == self._person:
                 seen[by] = given
             elif not is_blind:
-                # All that is told of the rank is that there was one.
+                # The view keeps only that there was a rank.
                 rank = None if given.rank is None else 1
                 seen[by] = replace(given, rank=rank, score=None)
         return seen

@@ -64,7 +64,7 @@ async def leave(item: TheItem, person: Reader, service: TheService) -> None:
 
 
 def list_invitations(item: TheItem, person: Owner, service: TheService) -> list[InvitationOut]:
-    """List the invitations that nobody has used."""
+    """List the invitations that have not been used."""
     with service.store.reading() as read:
         rows = read.invitations(kind=item.kind, name=item.name)
     return [

@@ -1,7 +1,7 @@
 """Members of filters and reviews: who may see, judge and manage each of them.
 
 A filter or review has members with a role of its own: owner, reviewer or reader. To everybody else
-it does not exist. Whoever creates one owns it. In a shared service all users are members of
+it does not exist. The user who creates one owns it. In a shared service all users are members of
 everything, with the role that they have in the service.
 """
 
@@ -96,7 +96,7 @@ def remove_member(unit: UnitOfWork, item: Item, user: str) -> None:
 
 
 def remove_user(unit: UnitOfWork, user: str) -> None:
-    """Remove a user; who removes them owns what nobody else owns."""
+    """Remove a user; who removes them owns what would be left without an owner."""
     for row in unit.tx.members():
         item = Item(row.kind, row.name)  # type: ignore[arg-type]
         if row.user == user and row.role == "owner" and not _other_owners(unit, item, user):

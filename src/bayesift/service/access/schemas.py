@@ -71,7 +71,7 @@ class MemberOut(BaseModel):
 
 
 class InvitationOut(BaseModel):
-    """An invitation that nobody has used; `id` is a part of its hash."""
+    """An invitation that has not been used; `id` is a part of its hash."""
 
     id: str
     role: str

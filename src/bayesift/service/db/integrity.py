@@ -28,7 +28,7 @@ _MIN_PACKED_BYTES = 100
 class Stored(NamedTuple):
     """A table as it is checked; the last column of the query is the digest.
 
-    The digest of a chained table covers the row before too. `packed` is the place of the column
+    The digest of a chained table covers the row before too. `packed` is the index of the column
     that holds packed texts, -1 without one.
     """
 

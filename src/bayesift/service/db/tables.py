@@ -504,7 +504,7 @@ class Reading:
         return int(found.scalar() or 0)
 
     def unjudged(self, filter_name: str, *, after: int, limit: int) -> list[str]:
-        """Return the newest documents that a filter retrieved and nobody judged, newest first."""
+        """Return the newest documents that a filter retrieved and no user judged, newest first."""
         judged = sa.exists().where(
             JUDGEMENTS.c.filter == EVENTS.c.filter, JUDGEMENTS.c.document == EVENTS.c.document
         )

@@ -199,17 +199,17 @@ async function signInByLink() {
     () => session.value,
     () => null,
   );
-  // A link must not turn somebody into another person unnoticed, who would then decide under that name.
+  // A link must not change the person unnoticed: decisions would then go under another name.
   if (before && !(await agreed(`You are signed in as ${before.user}.`))) return true;
   await api.signIn(token);
   return true;
 }
 
-/** Ask whether the person of a sign-in link takes the place of the one who is signed in. */
+/** Ask whether the person of a sign-in link replaces the one who is signed in. */
 const agreed = sentence =>
   new Promise(resolve => {
     const dialog = openDialog(
-      "Sign in as somebody else?",
+      "Sign in as another person?",
       h("p", {}, written(sentence), " The link signs you in as its own person instead."),
       h(
         "p",

@@ -51,7 +51,7 @@ RESTORED = "review restored"
 # After these, vectors must be made anew.
 _REGROUPING = ("split", "join", "prior", "settings", "merge")
 _MAX_MISSED = 20  # events that a ranking may not follow from yet
-PATIENCE_SECONDS = 0.04  # that somebody who screens waits for the ranking to be refitted
+PATIENCE_SECONDS = 0.04  # that a reviewer waits for the ranking to be refitted
 _DECIDING = ("decide", "undo", "resolve")
 _MAX_RANKINGS = 20  # of a review that are kept in memory
 
@@ -190,7 +190,7 @@ class RecordPlace(NamedTuple):
 
 
 @dataclass(eq=False)
-class Ranking:
+class PersonalRanking:
     """The records in the order of their relevance, as some people see it.
 
     `estimate_until` is the time (monotonic) until which an estimate of what is left is recent
@@ -222,7 +222,7 @@ class LiveReview:
     row: ReviewRow
     log: ReviewLog
     added: list[Event] = field(default_factory=list)
-    rankings: OrderedDict[str, Ranking] = field(default_factory=OrderedDict)
+    rankings: OrderedDict[str, PersonalRanking] = field(default_factory=OrderedDict)
     learning: threading.Lock = field(default_factory=threading.Lock)
     learned: threading.Condition = field(default_factory=threading.Condition)
     _vectors: tuple[str, Pool] | None = None
@@ -240,7 +240,7 @@ class LiveReview:
         is_blind = self.log.settings.reviewers_per_record > 1
         return person if is_blind and self.log.has_decided(person) else ""
 
-    def ranking(self, person: str) -> Ranking | None:
+    def ranking(self, person: str) -> PersonalRanking | None:
         """Return the ranking that a person sees, if it was made."""
         found = self.rankings.get(self.viewer(person))
         if found is not None:
@@ -272,7 +272,7 @@ class LiveReview:
         viewer = self.viewer(person)
         if viewer not in self.rankings and texts == PoolTexts.of_log(self.log):
             records = RankedRecords(self.seen_by(viewer), pool=pool, fit=False)
-            self.rankings[viewer] = Ranking(records)
+            self.rankings[viewer] = PersonalRanking(records)
             if len(self.rankings) > _MAX_RANKINGS:
                 self.rankings.popitem(last=False)
 

@@ -268,8 +268,8 @@ def _agreement(log: ReviewReading) -> Iterator[schemas.AgreementOut]:
 def _reviewers(seen: ReviewReading, log: ReviewReading) -> Iterator[schemas.ReviewerOut]:
     """Count who decided how much in how much time, and who waits for whom.
 
-    The whole log says how many decisions there are; how they went and how long they took is told of
-    those that are seen.
+    The whole log says how many decisions there are; how they went and how long they took is
+    counted for those that are seen.
     """
     held = []
     waiting = []

@@ -55,7 +55,7 @@ export async function membersCard(base, item, signal) {
     "section",
     { class: "card" },
     h("h2", {}, "Members"),
-    h("p", { class: "soft" }, "Nobody else sees that this exists."),
+    h("p", { class: "soft" }, "Other users do not see that this exists."),
     list,
     isOwner && [inviteForm(base, refresh), open],
   );
@@ -106,7 +106,7 @@ function inviteForm(base, refresh) {
   return h(
     "form",
     { on: { submit } },
-    h("h3", {}, "Invite somebody"),
+    h("h3", {}, "Invite a person"),
     field("Role", role),
     h("p", {}, h("button", { type: "submit", class: "primary" }, "Make a link")),
     made,
