@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
 import sys
 import webbrowser
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from enum import Enum
 from importlib.util import find_spec
 from pathlib import Path
@@ -107,26 +109,42 @@ def serve(
     if check:
         _check(data, database)
         return
-    from bayesift.service import Service, ServiceSettings, listen, run
+    from bayesift.service.db.database import open_store
 
     os.umask(0o077)
-    with listen(host, port) as listener:
+    with _listen(host, port) as listener, ExitStack() as opened:
         with busy("opening the filter"):
-            service = Service(
-                ServiceSettings(
-                    folder=data,
-                    database=database,
-                    workers=workers,
-                    proxy=proxy,
-                    shared=shared or demo,
-                    accept_loss=accept_loss,
-                    keep_documents=keep_documents,
-                )
+            store = open_store(data, database, wait=False, accept_loss=accept_loss)
+            opened.callback(store.close)
+            # This import takes seconds, in which the file of the store is checked.
+            from bayesift.service import Service, ServiceSettings, run
+
+            settings = ServiceSettings(
+                folder=data,
+                database=database,
+                workers=workers,
+                proxy=proxy,
+                shared=shared or demo,
+                accept_loss=accept_loss,
+                keep_documents=keep_documents,
             )
+            service = Service(settings, store)
         _greet(service, host, port)
         if demo:
             _fill(service)
         run(service, host=host, port=port, listener=listener)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Bind an address, so that one that is taken is known before anything else is done."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if error.errno == errno.EADDRINUSE:
+            reason = "another program uses it; name another one with --port"
+        raise DataError(f"cannot listen on port {port} of {host}: {reason}") from error
 
 
 def _check(data: Path, database: str | None) -> None:
@@ -174,11 +192,11 @@ def _greet(service: Service, host: str, port: int) -> None:
 def serve_review(project: Project, reviewer: str, port: int) -> None:
     """Serve one review on a page of this machine; what people do is written to its project too."""
     _require_packages()
-    from bayesift.service import Service, ServiceSettings, listen, run
+    from bayesift.service import Service, ServiceSettings, run
     from bayesift.service.reviews.mirrors import SERVICE_FOLDER, told
 
     os.umask(0o077)
-    with listen(_THIS_MACHINE, port) as listener:
+    with _listen(_THIS_MACHINE, port) as listener:
         with busy("opening the review"):
             folder = project.folder / SERVICE_FOLDER
             service = Service(ServiceSettings(folder=folder, shared=True))

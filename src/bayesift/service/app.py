@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
 import re
 import socket
@@ -27,7 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 import bayesift
-from bayesift.errors import BayesiftError, DataError
+from bayesift.errors import BayesiftError
 from bayesift.filtering import FilterEngine, MemoryLog
 from bayesift.records import Document
 from bayesift.service.access import member_routes
@@ -204,18 +203,6 @@ class _Server(uvicorn.Server):
         """Begin the shutdown."""
         self._service.end_streams()
         super().handle_exit(sig, frame)
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Bind an address, so that one that is taken is known before anything else is done."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        if error.errno == errno.EADDRINUSE:
-            reason = "another program uses it; name another one with --port"
-        raise DataError(f"cannot listen on port {port} of {host}: {reason}") from error
 
 
 def run(

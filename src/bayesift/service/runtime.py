@@ -27,7 +27,7 @@ from bayesift.screening.project import RECORDS
 from bayesift.service.access.callers import FIRST_ADMIN, People, Person, RateLimit
 from bayesift.service.access.members import Members
 from bayesift.service.access.operations import add_user
-from bayesift.service.db.database import open_store
+from bayesift.service.db.database import Store, open_store
 from bayesift.service.db.tables import FilterRow, Reading
 from bayesift.service.errors import BusyError, NotFoundError, UnavailableError
 from bayesift.service.filters.insight import InsightCache
@@ -98,7 +98,7 @@ class ServiceSettings:
     max_values: int = 50_000
     max_text: int = 400_000
     max_batch: int = 1_000
-    chunk: int = 25
+    chunk: int = 16
     chunk_characters: int = 200_000
     reading_seconds: float = 60.0
     reading_bytes: int = 600 * 1024 * 1024
@@ -214,6 +214,11 @@ class Leases:
 class Service:
     """The store, the filters and reviews, the writer and everything else that routes need.
 
+    Parameters
+    ----------
+    settings : of the service
+    store : the open store of these settings; it is opened here unless given
+
     Attributes
     ----------
     first_token : the token of the first admin when the store is new; it is not stored
@@ -223,9 +228,9 @@ class Service:
     insight : cached estimates and topics of filters
     """
 
-    def __init__(self, settings: ServiceSettings) -> None:
+    def __init__(self, settings: ServiceSettings, store: Store | None = None) -> None:
         self.settings = settings
-        self.store = open_store(
+        self.store = store or open_store(
             settings.folder, settings.database, wait=False, accept_loss=settings.accept_loss
         )
         try:
