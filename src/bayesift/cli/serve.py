@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import socket
 import sys
 import webbrowser
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from enum import Enum
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 
 _THIS_MACHINE = "127.0.0.1"
+_M_ARENA_MAX = -8  # of malloc.h
 _LOOPBACK = (_THIS_MACHINE, "localhost", "::1")
 
 
@@ -111,7 +113,7 @@ def serve(
         return
     from bayesift.service.db.database import open_store
 
-    os.umask(0o077)
+    _prepare_process()
     with _listen(host, port) as listener, ExitStack() as opened:
         with busy("opening the filter"):
             store = open_store(data, database, wait=False, accept_loss=accept_loss)
@@ -133,6 +135,17 @@ def serve(
         if demo:
             _fill(service)
         run(service, host=host, port=port, listener=listener)
+
+
+def _prepare_process() -> None:
+    """Keep new files private, and let all threads share two heaps of the C library.
+
+    By default there are up to eight heaps per core, and what is freed in one is not used by
+    the others: after a million documents the service took a quarter more memory.
+    """
+    os.umask(0o077)
+    with suppress(AttributeError, OSError):  # only the GNU library has it
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -195,7 +208,7 @@ def serve_review(project: Project, reviewer: str, port: int) -> None:
     from bayesift.service import Service, ServiceSettings, run
     from bayesift.service.reviews.mirrors import SERVICE_FOLDER, told
 
-    os.umask(0o077)
+    _prepare_process()
     with _listen(_THIS_MACHINE, port) as listener:
         with busy("opening the review"):
             folder = project.folder / SERVICE_FOLDER
