@@ -8,8 +8,9 @@ import pytest
 
 from bayesift.references import read_references
 from bayesift.screening import Project
+from bayesift.service.reviews import operations
 from bayesift.service.reviews.live import replayed
-from tests.service.worlds import Clients, running, text_about
+from tests.service.worlds import Clients, is_whole, running, text_about
 
 TOPICS = ("grain", "crude", "ship")
 
@@ -516,3 +517,30 @@ def test_decisions_that_came_with_the_file_are_kept(clients):
     assert anew["progress"]["open"] == 3
     events = clients.service.live.reviews.opened[review["id"]].log.events
     assert json.dumps(events[0].values)
+
+
+def test_many_decisions_that_came_with_the_file_are_kept(clients):
+    note = 'N1  - RAYYAN-INCLUSION: {"Emily"=>"Included","Tom"=>"Excluded"}\n'
+    review = begin(clients.ada, ("a.ris", ris(0, 250, note)))
+    events = clients.service.live.reviews.opened[review["id"]].log.events
+    assert len(events) == 500
+    assert {event.by for event in events} == {"Emily", "Tom"}
+    assert same_log(clients.service, review["id"])
+
+
+@pytest.mark.parametrize("step", ["begin", "put_review"])
+def test_a_review_whose_beginning_breaks_off_is_not_there(clients, monkeypatch, step):
+    note = 'N1  - RAYYAN-INCLUSION: {"Emily"=>"Included"}\n'
+    key = send(clients.ada, "a.ris", ris(0, 3, note))["upload"]
+    body = {"name": "trade", "uploads": [key]}
+    with monkeypatch.context() as patch:
+        patch.setattr(operations, step, broken)
+        assert clients.ada.post("/api/reviews", json=body).status_code == 500
+    assert clients.ada.get("/api/reviews").json() == []
+    assert is_whole(clients.service)
+    assert clients.ada.post("/api/reviews", json=body).json()["progress"]["included"] == 3
+    assert len(clients.ada.get("/api/reviews").json()) == 1
+
+
+def broken(*_, **__):
+    raise OSError("disk full")

@@ -13,7 +13,7 @@ from typing import Any
 
 from bayesift.records.document import Note, ReadingProblem
 from bayesift.references import Reference, ReferenceList, SourceFile
-from bayesift.screening import find_duplicates
+from bayesift.screening import Duplicates, Match, find_duplicates
 from bayesift.screening.project import group_numbers, write_records
 from bayesift.screening.project import read_records as stored_records
 from bayesift.service.filters.schemas import FileDocument, FileDocumentsOut
@@ -72,6 +72,23 @@ def join_records(name: str, file: Path, folder: Path) -> None:
 def taken_content(folder: Path) -> bytes:
     """Return what `join_records` wrote."""
     return (folder / _RECORDS).read_bytes()
+
+
+def search_duplicates(name: str, file: Path, folder: Path) -> None:
+    """Search for duplicates among records that `packed_records` wrote."""
+    with file.open("rb") as stream:
+        references, _ = stored_records(stream)
+    (folder / _ANSWER).write_text(json.dumps(asdict(find_duplicates(references))))
+
+
+def taken_duplicates(folder: Path) -> Duplicates:
+    """Return what `search_duplicates` found."""
+    found = json.loads((folder / _ANSWER).read_text())
+    return Duplicates(
+        tuple(tuple(group) for group in found["groups"]),
+        tuple(Match(**match) for match in found["matches"]),
+        tuple(Match(**match) for match in found["possible"]),
+    )
 
 
 def read_stream(name: str, file: Path, folder: Path) -> None:

@@ -481,11 +481,16 @@ def perform(unit: UnitOfWork, review: str, command: ReviewCommand) -> LiveReview
 
 def record_events(unit: UnitOfWork, review: LiveReview, events: Sequence[Event]) -> None:
     """Write events of a review to the log, and let them take effect."""
+    write_events(unit, review.row.id, events)
+    review.accept(events)
+
+
+def write_events(unit: UnitOfWork, review: str, events: Sequence[Event]) -> None:
+    """Write events of a review to the log only."""
     for event in events:
         unit.record(
             CHANGED,
-            review=review.row.id,
+            review=review,
             document=event.record or None,
             payload={"event": event.values},
         )
-    review.accept(events)

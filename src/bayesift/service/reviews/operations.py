@@ -6,7 +6,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, get_args
@@ -15,7 +15,7 @@ from bayesift.errors import DataError
 from bayesift.references import Reference, ReferenceList, SourceFile
 from bayesift.screening import Duplicates, Project, ProjectSettings, ReviewLog
 from bayesift.screening.merging import MergedLogs, merge_logs, new_events
-from bayesift.screening.project import new_id, write_records
+from bayesift.screening.project import new_id, read_records, write_records
 from bayesift.screening.review_log import Event, Verdict, is_storable
 from bayesift.service.db.tables import MemberRow, ReviewRecordsRow, ReviewRow
 from bayesift.service.errors import (
@@ -43,37 +43,55 @@ class NewReview:
     settings: ProjectSettings
     references: ReferenceList
     take_decisions: bool = True
+    id: str = field(default_factory=new_id)
 
     @property
-    def has_decisions(self) -> bool:
-        """Whether decisions came with the records and are wanted."""
-        return self.take_decisions and any(each.decisions for each in self.references)
+    def definition(self) -> dict[str, Any]:
+        """What the row of the review keeps."""
+        return {
+            "settings": asdict(self.settings),
+            "files": [asdict(file) for file in self.references.files],
+            "problems": len(self.references.problems),
+        }
+
+    def first_events(self, content: bytes) -> list[Event]:
+        """Return the decisions that came with the records, as events of their reviewers.
+
+        Parameters
+        ----------
+        content : the records as they are stored
+        """
+        if not self.take_decisions or not any(each.decisions for each in self.references):
+            return []
+        log = ReviewLog(*read_records(io.BytesIO(content)), self.settings)
+        given = []
+        for record in log.records.values():
+            for decision in record.reference.decisions:
+                given.append(
+                    {
+                        "by": decision.reviewer or "file",
+                        "record": record.id,
+                        "verdict": decision.verdict,
+                        "reasons": list(decision.reasons) or None,
+                    }
+                )
+        return list(log.prepare("decide", given))
 
 
-def begin(unit: UnitOfWork, new: NewReview, content: bytes) -> ReviewRow:
-    """Begin a review.
+def begin(unit: UnitOfWork, new: NewReview) -> int:
+    """Begin the log of a review; return the number of its first event.
 
-    Decisions that came with the records are kept as events of their reviewers.
+    The first events of a review may be many. They are written in several transactions after this
+    one, and `put_review` ends them: without its row a review does not exist.
     """
     _refuse_too_many(unit)
-    definition = {
-        "settings": asdict(new.settings),
-        "files": [asdict(file) for file in new.references.files],
-        "problems": len(new.references.problems),
-    }
-    row = _put_review(unit, new_id(), new.name, definition, content)
-    if new.has_decisions:
-        review = opened_in(unit, row.id)
-        given = []
-        for record in review.log.records.values():
-            for decision in record.reference.decisions:
-                values = {"by": decision.reviewer or "file", "record": record.id}
-                given.append(
-                    values
-                    | {"verdict": decision.verdict, "reasons": list(decision.reasons) or None}
-                )
-        record_events(unit, review, review.log.prepare("decide", given, unit.at))
-    return row
+    return _record_beginning(unit, new.id, new.name, new.definition)
+
+
+def put_review(unit: UnitOfWork, new: NewReview, seq: int, content: bytes) -> ReviewRow:
+    """Let a review exist whose log begins with event `seq`."""
+    _refuse_too_many(unit)
+    return _put_row(unit, new.id, seq, new.name, new.definition, content)
 
 
 def packed_records(references: Sequence[Reference], groups: Sequence[int]) -> bytes:
@@ -175,7 +193,8 @@ def _put_project(unit: UnitOfWork, project: Project, name: str, content: bytes) 
         "files": [asdict(file) for file in project.files],
         "problems": project.n_problems,
     }
-    return _put_review(unit, project.id, name, definition, content)
+    seq = _record_beginning(unit, project.id, name, definition)
+    return _put_row(unit, project.id, seq, name, definition, content)
 
 
 def _refuse_future(events: Iterable[Event], at: str) -> None:
@@ -245,10 +264,20 @@ def restore(unit: UnitOfWork, review: str) -> None:
     unit.record(live.RESTORED, review=review)
 
 
-def _put_review(
-    unit: UnitOfWork, review: str, name: str, definition: Mapping[str, Any], content: bytes
+def _record_beginning(
+    unit: UnitOfWork, review: str, name: str, definition: Mapping[str, Any]
+) -> int:
+    return unit.record(live.BEGUN, review=review, payload={"name": name, **definition})
+
+
+def _put_row(
+    unit: UnitOfWork,
+    review: str,
+    seq: int,
+    name: str,
+    definition: Mapping[str, Any],
+    content: bytes,
 ) -> ReviewRow:
-    seq = unit.record(live.BEGUN, review=review, payload={"name": name, **definition})
     row = ReviewRow(review, seq, unit.at, unit.user, name, dict(definition))
     unit.tx.add([row])
     unit.tx.add([ReviewRecordsRow(review, seq, content)])

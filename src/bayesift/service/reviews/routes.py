@@ -48,6 +48,7 @@ exports = APIRouter(prefix="/api/reviews/{review}", tags=["export"])
 _CANDIDATES = 30  # the most relevant records, of which the first free one is offered
 _REST = 30.0  # times as long as an estimate takes, until a gauge is computed again
 _SHOWN_WORDS = 30
+_EVENTS_AT_ONCE = 200  # of a new review per transaction, so that other people do not wait
 InStage = Annotated[Stage, Query()]
 
 
@@ -82,7 +83,13 @@ async def begin(
         content = await service.read(
             readers.join_records, body.name, content, readers.taken_content, trusted=True
         )
-    row = await service.do(person, lambda unit: operations.begin(unit, new, content))
+    events = await service.share(object(), partial(new.first_events, content))
+    seq = await service.do(person, partial(operations.begin, new=new))
+    for first in range(0, len(events), _EVENTS_AT_ONCE):
+        part = events[first : first + _EVENTS_AT_ONCE]
+        write = partial(live.write_events, review=new.id, events=part)
+        await service.do(person, write, queue="documents")
+    row = await service.do(person, lambda unit: operations.put_review(unit, new, seq, content))
     service.uploads.drop(body.uploads)
     return await run_in_threadpool(review_out, service, row.id, person)
 

@@ -9,11 +9,11 @@ from functools import partial
 from fastapi import APIRouter, Request
 
 from bayesift.references import ReferenceList
-from bayesift.screening import find_duplicates
 from bayesift.service import readers
 from bayesift.service.access.callers import Item, Person, Reviewer
 from bayesift.service.files import FILE_BODY
 from bayesift.service.reviews import schemas
+from bayesift.service.reviews.operations import packed_records
 from bayesift.service.reviews.schemas import ReferenceOut
 from bayesift.service.reviews.uploads import Upload, review_records, stream_records
 from bayesift.service.runtime import Service, TheService
@@ -100,7 +100,11 @@ async def preview(
 ) -> schemas.PreviewOut:
     """Show what a review of these records would hold, and the duplicates among them."""
     references = service.uploads.take(person.name, body.uploads)
-    found = await service.share(object(), partial(find_duplicates, references.references))
+    pack = partial(packed_records, references, range(1, len(references) + 1))
+    content = await service.share(object(), pack)
+    found = await service.read(
+        readers.search_duplicates, "records", content, readers.taken_duplicates, trusted=True
+    )
 
     def shown(indices: Iterable[int], probability: float | None = None) -> schemas.DuplicateOut:
         records = [ReferenceOut.model_validate(references[index]) for index in indices]
