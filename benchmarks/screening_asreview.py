@@ -31,6 +31,10 @@ REVIEWS = (
     "Kitchenham_2010",
     "Cohen_2006_Opioids",
     "Nagtegaal_2019",
+    "More_BannachBrown",
+    "More_COPD",
+    "More_Kwok",
+    "More_ProtonPumpInhibitors",
 )
 SEEDS = range(200, 210)  # looked at once, when the model was settled
 

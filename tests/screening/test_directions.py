@@ -69,7 +69,7 @@ def test_parts_are_weighted_by_finds():
     ends = np.cumsum([part.n_columns for part in pool.parts])
     for n_found, t in ((0, 0.0), (2, 0.0), (5, 0.25), (19, 0.875), (40, 1.0)):
         model = model.weighed(n_found)
-        weights = [1 - 0.4 * t, 0.4 * t, 0.1 * t, 0.3 * t, 0.2 * t, 0.1 * t]
+        weights = [1 - 0.4 * t, 0.4 * t, 0.1 * t, 0.3 * t, 0.2 * t, 0.2 * t]
         starts = ends - [part.n_columns for part in pool.parts]
         blocks = [pool.X[:, a:b].toarray() for a, b in zip(starts, ends, strict=True)]
         expected = sum(w * gram(block) for w, block in zip(weights, blocks, strict=True))
@@ -94,17 +94,6 @@ def test_parts_that_do_not_fit_are_refused():
         "stems",
         "directions",
     ]
-
-
-def test_documents_with_a_title_only_come_later(tmp_path):
-    pool = Pool.of_texts(
-        ["Corn", "Gold\nGold was found in Peru by chance", "Silver\n"],
-        titles=["Corn", "Gold", "Silver"],
-    )
-    assert pool.offsets.tolist() == [-0.15, 0.0, -0.15]
-    pool.save(tmp_path / "snapshot", "abc")
-    np.testing.assert_array_equal(Pool.load(tmp_path / "snapshot", "abc").offsets, pool.offsets)
-    assert Pool.of_texts(["Corn", "Gold"]).offsets is None
 
 
 def test_undo_brings_back_the_weights_of_the_parts():

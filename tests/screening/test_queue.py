@@ -243,15 +243,6 @@ def test_grades_and_the_order_of_judgements_are_undone_and_saved(queue, texts, t
         queue.judge("1", True, grade=0.0)
 
 
-def test_offsets_move_scores():
-    X = np.eye(3)
-    moved = ReviewQueue(X, offsets=np.array([0.0, -0.5, 0.25]))
-    np.testing.assert_allclose(moved.scores - ReviewQueue(X).scores, [0.0, -0.5, 0.25])
-    np.testing.assert_array_equal(moved.unjudged().scores, moved.scores)
-    with pytest.raises(DataError, match="offsets of shape"):
-        ReviewQueue(X, offsets=np.zeros(2))
-
-
 def test_a_long_run_without_finds_explores(texts):
     """Every tenth from 30 on is the document least like the judged, by brute force.
 

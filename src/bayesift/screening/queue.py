@@ -82,7 +82,6 @@ class ReviewQueue:
     index : the terms of the first columns; `set_words` needs it
     parts : of the columns, with weights that depend on how many relevant documents are found, as
         those of `Pool.of_texts`; by default all columns have the weight one throughout
-    offsets : what is known of each document beforehand, in units of scores; nothing by default
     settings : hyperparameters of the model
 
     Attributes
@@ -109,7 +108,6 @@ class ReviewQueue:
         ids: Sequence[str] | None = None,
         index: TermIndex | None = None,
         parts: Sequence[Part] = (),
-        offsets: FloatArray | None = None,
         settings: RelevanceSettings | None = None,
     ) -> None:
         rows = check_terms(None, X)
@@ -124,7 +122,6 @@ class ReviewQueue:
         self.model = RelevanceModel(rows, settings or RelevanceSettings(), parts)
         self.labels = np.zeros(n, dtype=np.int8)
         self.grades = np.ones(n)
-        self._form_offsets = np.zeros(n) if offsets is None else _offsets_of(offsets, n)
         self._judged: dict[int, None] = {}
         self._farthest: Farthest | None = None
         self.words: dict[str, float] = {}
@@ -133,7 +130,7 @@ class ReviewQueue:
         self._fitted = True
         self._n_changes = 0
         self._is_current = True  # without judgements the offsets are the scores
-        self._scores = self._form_offsets.copy()
+        self._scores = np.zeros(n)
         self._scores.flags.writeable = False
         self._steps: list[_Step] = []
         self._terms: list[str] | None = None
@@ -164,13 +161,12 @@ class ReviewQueue:
         ids: Sequence[str] | None = None,
         settings: RelevanceSettings | None = None,
     ) -> Self:
-        """Create the queue of vectors with their terms, parts and offsets."""
+        """Create the queue of vectors with their terms and parts."""
         return cls(
             pool.X,
             ids=ids,
             index=pool.index,
             parts=pool.parts,
-            offsets=pool.offsets,
             settings=settings,
         )
 
@@ -181,7 +177,6 @@ class ReviewQueue:
             ids=self.ids,
             index=self.index,
             parts=self.model.parts,
-            offsets=self._form_offsets,
             settings=self.model.settings,
         )
 
@@ -402,9 +397,9 @@ class ReviewQueue:
 
     def _offsets(self) -> FloatArray:
         """Return what is known of each document beforehand, in units of scores."""
-        offsets: FloatArray = self._form_offsets + self._word_offsets
+        offsets = self._word_offsets
         if self._outside_scores is not None:
-            offsets += np.nan_to_num(self._outside_scores) * (
+            offsets = offsets + np.nan_to_num(self._outside_scores) * (
                 _SCORE_SPREAD * self.outside_reliability
             )
         return offsets
@@ -479,8 +474,7 @@ class ReviewQueue:
     def farthest(self, rows: IntArray, n: int = 1) -> list[int]:
         """Choose the rows least similar to all judged documents.
 
-        Similarity is that of the leading directions, if the pool has them. Documents with a title
-        only are not chosen while there are others.
+        Similarity is that of the leading directions, if the pool has them.
         """
         if self._farthest is None:
             X = self._X
@@ -492,10 +486,7 @@ class ReviewQueue:
                     break
                 first += part.n_columns
             self._farthest = Farthest(X)
-        offsets = self._form_offsets[rows]
-        return self._farthest.choose(
-            rows[offsets == offsets.max(initial=-np.inf)], self._judged, n
-        )
+        return self._farthest.choose(rows, self._judged, n)
 
     def information_gain(self, rows: IntArray) -> FloatArray:
         """Return the expected information gain of judging each document, in nats."""
@@ -561,16 +552,6 @@ class ReviewQueue:
         self._changed(fitted=bool(content.header["fitted"]))
         self.refit()
         self._steps = steps
-
-
-def _offsets_of(offsets: FloatArray, n_documents: int) -> FloatArray:
-    """Check offsets, one per document."""
-    given = np.asarray(offsets, dtype=np.float64)
-    if given.shape != (n_documents,) or not np.all(np.isfinite(given)):
-        raise DataError(
-            f"offsets of shape {given.shape} for {n_documents} documents, or not finite"
-        )
-    return given
 
 
 def _read_state(

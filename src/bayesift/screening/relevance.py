@@ -10,7 +10,7 @@ each part counts depends on how many relevant documents were found (`Part`):
     leading directions          0.1 t      (latent semantic analysis, Deerwester et al. 1990)
     titles, words and pairs     0.3 t
     keywords                    0.2 t      where given
-    dense                       0.1 t      where given: rows of numbers, such as the mean of word
+    dense                       0.2 t      where given: rows of numbers, such as the mean of word
                                            vectors
 
 One or two relevant documents do not tell which of the other parts to trust, and words are the
@@ -25,10 +25,9 @@ start:
 Judgements are balanced, because relevant documents are rare and shown first: the relevant documents
 have together the weight share L, L being the number of all judgements, the others (1 - share) L;
 among the relevant, a document counts by its grade. Words that people name enter as the offset o = x
-m, where m is the mode of the prior; a document that has a title and nothing else has the offset
--0.15, because such records are seldom included. The dual variables a_i = c_i (1 - psi) of the
-judged documents determine the weights, w = v X'(y a) (`bayesift.kernels.dual`). One epoch costs 4
-operations per entry of the judged documents; from a warm start a few epochs suffice.
+m, where m is the mode of the prior. The dual variables a_i = c_i (1 - psi) of the judged documents
+determine the weights, w = v X'(y a) (`bayesift.kernels.dual`). One epoch costs 4 operations per
+entry of the judged documents; from a warm start a few epochs suffice.
 """
 
 from __future__ import annotations
@@ -57,8 +56,6 @@ _WEIGHT_STEPS = 8  # until then, because every step costs a pass over the vector
 _DIRECTIONS = 50
 _MAX_DIRECTION_ROWS = 20_000  # documents that the directions are found from
 _DIRECTIONS_AT_ONCE = 10
-_TITLE_ONLY_OFFSET = -0.15  # score of documents without an abstract
-_MIN_ABSTRACT_WORDS = 5  # beyond the title; with fewer a text has no abstract
 _MIN_LENGTH = 1e-9  # of a document without terms, but for rounding
 _MAX_DF = 0.95
 _MAX_EPOCHS = 50
@@ -115,13 +112,11 @@ class Pool:
     X : documents x columns
     index : the terms of the first columns
     parts : that the columns form
-    offsets : what the form of each document says beforehand of its score; nothing by default
     """
 
     X: SparseRows
     index: TermIndex
     parts: tuple[Part, ...] = ()
-    offsets: FloatArray | None = None
 
     @classmethod
     def of_texts(
@@ -174,22 +169,19 @@ class Pool:
                 stacked.append((name, matrix, 0.0, last))
         if dense is not None:
             stacked.append(
-                ("dense", sparse.csr_array(_dense_rows(dense, len(documents))), 0.0, 0.1)
+                ("dense", sparse.csr_array(_dense_rows(dense, len(documents))), 0.0, 0.2)
             )
         parts = tuple(
             Part(name, matrix.shape[1], first, last) for name, matrix, first, last in stacked
         )
         X = sparse.csr_array(sparse.hstack([matrix for _, matrix, _, _ in stacked]))
-        offsets = None if titles is None else _form_offsets(documents, titles)
-        return cls(X, TermIndex.of(vectorizer, words), parts, offsets)
+        return cls(X, TermIndex.of(vectorizer, words), parts)
 
     def save(self, path: str | Path, digest: str) -> None:
         """Write the vectors, so that they need not be made again for the texts of this digest."""
         X = self.X
         arrays = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
         arrays |= {"typical": self.index.typical, "rarity": self.index.rarity}
-        if self.offsets is not None:
-            arrays["offsets"] = self.offsets
         parts = [asdict(part) for part in self.parts]
         header = {"kind": _KIND, "digest": digest, "columns": X.shape[1], "parts": parts}
         save_model(ModelContent(header, arrays, {"terms": list(self.index.columns)}), path)
@@ -216,7 +208,7 @@ class Pool:
             parts = tuple(Part(**part) for part in header["parts"])
         except (DataError, KeyError, TypeError, ValueError):
             return None
-        return cls(X, index, parts, arrays.get("offsets"))
+        return cls(X, index, parts)
 
 
 def _field_vectors(name: str, fields: Sequence[str], n_documents: int) -> SparseRows | None:
@@ -235,15 +227,6 @@ def _dense_rows(rows: FloatArray, n_documents: int) -> FloatArray:
     if not np.all(np.isfinite(rows)):
         raise DataError("dense rows hold numbers that are not finite")
     return _unit_rows(np.asarray(rows, dtype=np.float64))
-
-
-def _form_offsets(texts: Sequence[str], titles: Sequence[str]) -> FloatArray:
-    """Return the offsets, which are negative where the text is hardly more than the title."""
-    beyond = [
-        len(text.split()) - len(title.split())
-        for text, title in zip(texts, titles, strict=True)
-    ]
-    return np.where(np.array(beyond) < _MIN_ABSTRACT_WORDS, _TITLE_ONLY_OFFSET, 0.0)
 
 
 def _unit_rows(rows: FloatArray) -> FloatArray:
