@@ -25,6 +25,7 @@ from bayesift.filtering import Filter, FilterEngine
 from bayesift.filtering.engine import add_described
 from bayesift.records import Document
 from bayesift.screening import Forecast, RankDecay, ReviewCurve, pool_vectorizer, pool_vectors
+from bayesift.screening.stopping.decay import Tail
 from bayesift.service.filters.insight import too_early
 from bayesift.service.filters.scoring import score
 from benchmarks.screening import ORDERS, curves, kept, learned_tail, weakened
@@ -56,9 +57,9 @@ class Look:
         return self.low <= self.left <= self.high
 
 
-def looks_at_review(curve: ReviewCurve, tail: Mapping[float, float]) -> Iterator[Look]:
+def looks_at_review(curve: ReviewCurve, tail: Mapping[Tail, float]) -> Iterator[Look]:
     """Yield the estimate after every ten records of a review started from one relevant record."""
-    decay, hits = RankDecay(curve.n_documents, tail_shares=tail), curve.hits
+    decay, hits = RankDecay(curve.n_documents, tails=tail), curve.hits
     for n in range(EVERY, curve.n_documents, EVERY):
         estimate = decay.estimate(hits[:n], found_before=1)
         left, found = int(hits[n:].sum()), 1 + int(hits[:n].sum())

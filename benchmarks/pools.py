@@ -42,6 +42,7 @@ from benchmarks.screening_asreview import REVIEWS
 RESULTS = Path(__file__).parent.parent / "out" / "benchmarks" / "pools"
 KINDS = ("one", "one", "two", "three", "changed", "titles", "copies", "wrong")
 N_POOLS = 320
+LEAST_PLACES = 8  # of a pool that says something of its tail
 START = 100  # seed of the start; those of the comparison with ASReview are 200 to 209
 
 

@@ -42,10 +42,13 @@ from bayesift.screening import (
     RankDecay,
     ReviewCurve,
     chao_rule,
-    learn_tail_shares,
+    learn_tails,
     sample_size,
 )
 from bayesift.screening.simulation import simulate_review
+from bayesift.screening.stopping.decay import Tail
+from benchmarks.pools import LEAST_PLACES, VARIANTS
+from benchmarks.pools import kept as pools_read
 from benchmarks.screening_asreview import REVIEWS, SEEDS, draw_start
 
 RESULTS = Path(__file__).parent.parent / "out" / "benchmarks"
@@ -236,7 +239,7 @@ def stopping(reviews: Sequence[str]) -> list[str]:
     ]
     for name, rule in STOPPING_RULES.items():
         chosen = {
-            review: PosteriorRule(tail_shares=tails[review]) if name == "posterior" else rule
+            review: PosteriorRule(tails=tails[review]) if name == "posterior" else rule
             for review in reviews
         }
         lines.append(_row(name, _stopped(runs, chosen)))
@@ -245,8 +248,7 @@ def stopping(reviews: Sequence[str]) -> list[str]:
         lines.append(_row("Chao, a ranker per part (two starts)", np.array(chao)))
     for share in SAMPLE_SHARES:
         mixed = {
-            review: PosteriorRule(tail_shares=tails[review], sample_share=share)
-            for review in reviews
+            review: PosteriorRule(tails=tails[review], sample_share=share) for review in reviews
         }
         lines.append(_row(f"posterior, {share:.0%} at random first", _stopped(runs, mixed)))
     least = [
@@ -254,7 +256,7 @@ def stopping(reviews: Sequence[str]) -> list[str]:
         for review in reviews
     ]
     lines.append(_row("least that a sample can prove it with", np.array(least)))
-    own = {review: PosteriorRule(tail_shares=tails[review]) for review in reviews}
+    own = {review: PosteriorRule(tails=tails[review]) for review in reviews}
     for name, change in {"shuffled": 1.0, "half shuffled": 0.5, "reversed": -1.0}.items():
         weak = {
             review: {seed: weakened(curve, change, int(seed)) for seed, curve in found.items()}
@@ -286,12 +288,13 @@ def least_for_a_proof(curve: ReviewCurve) -> float:
     return float(min(totals) / n)
 
 
-def learned_tail(runs: Mapping[str, Mapping[str, ReviewCurve]]) -> dict[float, float]:
-    """Return the tail of the posterior, from the orders of some reviews."""
-    found = [list(of_review.values()) for of_review in runs.values() if of_review]
-    return learn_tail_shares(
-        [([curve.positions for curve in some], some[0].n_documents) for some in found]
-    )
+def learned_tail(runs: Mapping[str, Mapping[str, ReviewCurve]]) -> dict[Tail, float]:
+    """Return the tails of the posterior, from one order of some reviews and all made pools."""
+    found = [next(iter(of_review.values())) for of_review in runs.values() if of_review]
+    reviews = [(curve.positions, curve.n_documents) for curve in found]
+    made = [run for variant in VARIANTS for run in pools_read(variant).values()]
+    pools = [(run["places"], run["n"]) for run in made if run["kind"] != "review"]
+    return learn_tails([*reviews, *(pool for pool in pools if len(pool[0]) >= LEAST_PLACES)])
 
 
 def weakened(curve: ReviewCurve, change: float, seed: int) -> ReviewCurve:
@@ -306,12 +309,12 @@ def weakened(curve: ReviewCurve, change: float, seed: int) -> ReviewCurve:
 
 
 def interval_holds(
-    runs: Mapping[str, ReviewCurve], tail: Mapping[float, float], every: int = 10
+    runs: Mapping[str, ReviewCurve], tail: Mapping[Tail, float], every: int = 10
 ) -> list[bool]:
     """Whether the 95% interval holds what is left, at all looks from the tenth find on."""
     held = []
     for curve in runs.values():
-        decay, hits = RankDecay(curve.n_documents, tail_shares=tail), curve.hits
+        decay, hits = RankDecay(curve.n_documents, tails=tail), curve.hits
         for n in range(every, curve.n_documents, every):
             if 1 + hits[:n].sum() >= INTERVAL_FROM:
                 low, high = decay.remaining(hits[:n]).interval(0.95)

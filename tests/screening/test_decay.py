@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom, poisson
 
-from bayesift.screening import PosteriorRule, RankDecay, learn_tail_shares
+from bayesift.screening import PosteriorRule, RankDecay, learn_tails
 from bayesift.screening.stopping import decay
 
 
@@ -40,7 +40,7 @@ def test_the_expected_number_is_that_of_brute_force(sample):
         left = poisson.sf(np.arange(n - read)[:, np.newaxis], a * s[read:].sum()).sum(axis=0)
         expected += (likelihood * left).sum()
         none += (likelihood * np.exp(-a * s[read:].sum())).sum()
-    model = RankDecay(n, tail_shares={tail: 1.0}, sample=sample)
+    model = RankDecay(n, tails={(tail, 0.25): 1.0}, sample=sample)
     remaining = model.remaining(judgements, found_before=1, draws=20_000)
     assert remaining.n_found == 6 + sample[1]
     assert model.probability_of_recall(judgements, 0.95, found_before=1) == pytest.approx(
@@ -61,10 +61,12 @@ def test_the_mixture_is_that_of_scipy():
 def test_intervals_hold_where_the_model_is_true():
     rng = np.random.default_rng(3)
     n, read, inside = 1000, 300, 0
-    shapes, model, slow = rates(n), RankDecay(n), np.exp(-4 * np.arange(n) / n)
+    shapes, model = rates(n), RankDecay(n)
+    tails, weights = list(decay.TAILS), np.array(list(decay.TAILS.values()))
     for _ in range(150):
         r = shapes[rng.choice(len(shapes), p=prior())]
-        tail = rng.choice(list(decay.TAIL_SHARES), p=list(decay.TAIL_SHARES.values()))
+        tail, width = tails[rng.choice(len(tails), p=weights / weights.sum())]
+        slow = np.exp(-np.arange(n) / n / width)
         rate = (1 - tail) * r / r.sum() + tail * slow / slow.sum()
         hits = rng.random(n) < np.minimum(40 * rate, 1)
         low, high = model.remaining(hits[:read].tolist()).interval(0.9)
@@ -75,7 +77,7 @@ def test_intervals_hold_where_the_model_is_true():
 def test_a_larger_tail_leaves_more_to_find():
     judgements = [True] * 20 + [False] * 280
     chances = [
-        RankDecay(1000, tail_shares={tail: 1.0}).probability_of_recall(judgements, 0.95)
+        RankDecay(1000, tails={(tail, 0.25): 1.0}).probability_of_recall(judgements, 0.95)
         for tail in (0.005, 0.05, 0.3)
     ]
     assert chances == sorted(chances, reverse=True)
@@ -85,10 +87,13 @@ def test_a_larger_tail_leaves_more_to_find():
 def test_the_tail_is_learned_from_reviews_that_have_one():
     early = np.arange(1, 61)
     late = np.append(np.arange(1, 54), [300, 400, 500, 600, 700, 800, 900])
-    few, many = (learn_tail_shares([([places], 1000)] * 3) for places in (early, late))
-    mean = lambda shares: sum(share * weight for share, weight in shares.items())  # noqa: E731
+    few, many = (learn_tails([(places, 1000)] * 30) for places in (early, late))
     assert sum(few.values()) == pytest.approx(1.0)
-    assert mean(few) < 0.025 < 0.08 < mean(many)
+    flat_few, flat_many = (
+        sum(w for (share, width), w in found.items() if share >= 0.1 and width >= 0.5)
+        for found in (few, many)
+    )
+    assert flat_few < 0.1 < 0.9 < flat_many
 
 
 def test_an_estimate_says_what_it_costs_to_be_surer():
@@ -142,8 +147,8 @@ def test_what_says_nothing_says_so():
         RankDecay(3).remaining([True] * 4)
     with pytest.raises(ValueError, match="at least 1"):
         RankDecay(0)
-    with pytest.raises(ValueError, match="tail_shares"):
-        RankDecay(5, tail_shares={0.0: 1.0})
+    with pytest.raises(ValueError, match="tails must"):
+        RankDecay(5, tails={(0.0, 1.0): 1.0})
 
 
 @pytest.mark.parametrize("order", ["random", "reversed"])

@@ -40,7 +40,7 @@ from bayesift.screening.simulation import (
     simulate_review,
     stop_points,
 )
-from bayesift.screening.stopping.decay import RankDecay, StoppingEstimate, learn_tail_shares
+from bayesift.screening.stopping.decay import RankDecay, StoppingEstimate, learn_tails
 from bayesift.screening.stopping.remaining import (
     Forecast,
     RemainingRelevant,
@@ -111,7 +111,7 @@ __all__ = [
     "cohen_kappa",
     "find_duplicates",
     "is_project",
-    "learn_tail_shares",
+    "learn_tails",
     "match_probability",
     "merge",
     "methods_paragraph",

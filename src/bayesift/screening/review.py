@@ -124,7 +124,7 @@ class PoolTexts:
 
     @classmethod
     def of_log(cls, log: ReviewReading, word_vectors: WordVectors | None = None) -> PoolTexts:
-        """Collect the texts of a review as it is now."""
+        """Collect the texts of a review as it is now; word vectors are the installed ones."""
         wanted = "\n".join(part for part in (log.settings.query, log.settings.criteria) if part)
         sought = Reference(title=wanted)
         documents = [record.reference for record in log.records.values()]
@@ -133,7 +133,7 @@ class PoolTexts:
             texts=tuple(document.text for document in documents),
             titles=tuple(document.title for document in documents),
             keywords=tuple("; ".join(document.keywords) for document in documents),
-            word_vectors=word_vectors,
+            word_vectors=word_vectors or WordVectors.installed(),
         )
 
     @property

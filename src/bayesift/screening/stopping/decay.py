@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,20 @@ from bayesift.screening.stopping.remaining import (
 )
 
 LEAST_FOUND = 10  # relevant documents from which on the posterior says something
-TAIL_SHARES = {0.02: 0.004, 0.05: 0.026, 0.1: 0.227, 0.15: 0.423, 0.2: 0.295, 0.3: 0.025}
+TAIL_SHARES = (0.01, 0.03, 0.1, 0.2, 0.4, 0.7)
+# Of each width, the probabilities of these shares, learned on made pools by `learn_tails`.
+_LEARNED_TAILS = {
+    0.1: (0.203, 0.029, 0.004, 0.019, 0.033, 0.048),
+    0.25: (0.055, 0.022, 0.062, 0.064, 0.059, 0.065),
+    0.5: (0.012, 0.103, 0.087, 0.051, 0.016, 0.0),
+    math.inf: (0.003, 0.031, 0.025, 0.006, 0.001, 0.0),
+}
+Tail = tuple[float, float]  # a share of the relevant documents, and the width of their fall
+TAILS: Mapping[Tail, float] = {
+    (share, width): weight
+    for width, weights in _LEARNED_TAILS.items()
+    for share, weight in zip(TAIL_SHARES, weights, strict=True)
+}
 CONFIDENCES = (0.5, 0.8, 0.9, 0.95, 0.99)
 
 _EXPONENTS = np.linspace(0.5, 6.0, 12)
@@ -26,16 +40,17 @@ _SCALES = (0.01, 0.03, 0.1, 0.3)
 _WIDTHS = np.geomspace(0.01, 1.0, 14)
 _STEEPNESSES = (0.5, 1.0, 1.5, 2.0)
 _RISES = (1, 2, 4, 8, 16)
-_CONSTANT_SHARES = (0.25, 0.5, 0.75)
-# Of power laws, stretched exponentials, orders of which a share is random, a constant rate and
-# rising rates.
-_FAMILY_WEIGHTS = (0.2, 0.66, 0.1, 0.02, 0.02)
-_TAIL_SCALE = 0.25  # of the fall of the tail over the pool, of the highest evidence
+# Of power laws, stretched exponentials, a constant rate and rising rates.
+_FAMILY_WEIGHTS = (0.25, 0.7, 0.025, 0.025)
+_N_FALLING = 2  # families whose rate falls
+_LEARNING_STEPS = 200
+_LEARNING_GRID = 4000  # ranks, of larger pools several are taken for one
 _NEGLIGIBLE_WEIGHT = 1e-9
 _NEGLIGIBLE_MASS = 1e-7  # mass of the numbers left that are not looked at
-# Probability of a rate that does not fall from which on the order is called weak; 0.04 beforehand.
+# Probability of a rate that does not fall from which on the order is called weak; 0.05 beforehand.
 _WEAK_ORDER_PROBABILITY = 0.25
-_INTERVAL_MASS = 0.95
+# So much holds the truth in 95% of the looks even in the worst tenth of the made pools.
+_INTERVAL_MASS = 0.975
 
 
 @dataclass(frozen=True)
@@ -82,7 +97,7 @@ class StoppingEstimate:
         --------
         >>> estimate = RankDecay(500).estimate([True] * 15 + [False] * 235)
         >>> print(estimate)  # doctest: +NORMALIZE_WHITESPACE
-        0 to 2 relevant left (expected 0.2), 95% recall with probability 0.79; 95% sure after 139
+        0 to 2 relevant left (expected 0.1), 95% recall with probability 0.91; 95% sure after 83
         more without a find
         """
         if not self.n_unseen:
@@ -137,29 +152,30 @@ class RankDecay:
 
     Relevant documents are found by a Poisson process over the ranks t = 1 ... N of the reading. Its
     rate falls, and that of a share e of the relevant documents, which the ranking hardly sees,
-    falls slowly:
+    falls slowly or not at all:
 
         rate(t) = a s(t),   s(t) = (1 - e) r(t) / (r(1) + ... + r(N)) + e q(t) / (q(1) + ... + q(N))
 
     The shape r is a power law (1 + u / c)^-b or a stretched exponential exp(-(u / c)^d) of u = (t -
-    1) / N, with b, c and d on a grid, q = exp(-4 u) is the tail; with small probability a large
-    share of r is constant (a useless ranking) or it rises (a harmful one). With S(n) = s(1) + ... +
-    s(n) and k relevant documents at ranks t_i among n read, the prior 1/a gives closed forms:
+    1) / N, with b, c and d on a grid, q = exp(-u / w) is the tail of width w, flat where w is
+    infinite; with small probability r is constant (a useless ranking) or it rises (a harmful one).
+    With S(n) = s(1) + ... + s(n) and k relevant documents at ranks t_i among n read, the prior 1/a
+    gives closed forms:
 
-        p(r, e | ranks)        ~ p(r) p(e) prod_i s(t_i) / S(n)^k
-        left | r, e, ranks     ~ negative binomial of k and S(n)
+        p(r, e, w | ranks)     ~ p(r) p(e, w) prod_i s(t_i) / S(n)^k
+        left | r, e, w, ranks  ~ negative binomial of k and S(n)
 
     so that the posterior is a mixture of negative binomials. If h relevant documents were found
     among m others, which were read at random before, k becomes k + h and S(n) becomes (S(n) + m /
-    N) / (1 + m / N). p(e) is the posterior of one share for all reviews, given the ranks in ten
-    (docs/explanation/screening.md). Statement: a probability, right on average over reviews like
+    N) / (1 + m / N). p(e, w) says how often pools have such a tail; it was learned on 320 made ones
+    (docs/explanation/screening.md). Statement: a probability, right on average over pools like
     these. It assumes that the rate goes on as one of the shapes, and costs no reading but that it
     asks for.
 
     Parameters
     ----------
     n_documents : to read in all, those the review started from left out
-    tail_shares : the values of e and their probabilities; by default those learned
+    tails : the values of e and w and their probabilities; by default those learned
     sample : of documents drawn at random before, outside of the others: how many, and how many of
         them are relevant
 
@@ -177,41 +193,41 @@ class RankDecay:
         self,
         n_documents: int,
         *,
-        tail_shares: Mapping[float, float] = TAIL_SHARES,
+        tails: Mapping[Tail, float] = TAILS,
         sample: tuple[int, int] = (0, 0),
     ) -> None:
         if n_documents < 1:
             raise ValueError(f"n_documents must be at least 1, got {n_documents}")
         if not 0 <= sample[1] <= sample[0]:
             raise ValueError(f"{sample[1]} relevant documents in a sample of {sample[0]}")
-        if not tail_shares or not all(
-            0 < share < 1 and weight >= 0 for share, weight in tail_shares.items()
+        if not tails or not all(
+            0 < share < 1 and width > 0 and weight >= 0
+            for (share, width), weight in tails.items()
         ):
             raise ValueError(
-                "tail_shares must map shares between 0 and 1 to their probabilities"
+                "tails must map shares between 0 and 1 and positive widths to probabilities"
             )
         self.n_documents = n_documents
         self._sampled = sample[0] / n_documents
         self._n_sampled = sample[1]
-        self._tails = np.array(list(tail_shares))[:, np.newaxis]
+        kept = [tail for tail, weight in tails.items() if weight]
+        self._tails = np.array([share for share, _ in kept])[:, np.newaxis]
         families = _shapes(n_documents)
         weights = [
             np.full(len(f), w / len(f)) for f, w in zip(families, _FAMILY_WEIGHTS, strict=True)
         ]
         self._falls = np.concatenate(
-            [np.full(len(f), number < 3) for number, f in enumerate(families)]
+            [np.full(len(f), number < _N_FALLING) for number, f in enumerate(families)]
         )
-        with np.errstate(divide="ignore"):
-            tail_weights = np.log(
-                np.array(list(tail_shares.values())) / sum(tail_shares.values())
-            )
-        self._log_prior = tail_weights[:, np.newaxis] + np.log(np.concatenate(weights))
+        tail_weights = np.array([tails[tail] for tail in kept]) / sum(tails.values())
+        self._log_prior = np.log(tail_weights)[:, np.newaxis] + np.log(np.concatenate(weights))
         sums = np.cumsum(np.vstack(families), axis=1)
         self._sums = sums / sums[:, -1:]
-        tail = np.append(
-            0.0, np.cumsum(np.exp(-np.arange(n_documents) / (n_documents * _TAIL_SCALE)))
-        )
-        self._tail_sums = tail / tail[-1]
+        u = np.arange(n_documents) / n_documents
+        widths = sorted({width for _, width in kept})
+        falls = [np.append(0.0, np.cumsum(np.exp(-u / width))) for width in widths]
+        self._tail_sums = np.array([fall / fall[-1] for fall in falls])
+        self._width_of_tail = np.array([widths.index(width) for _, width in kept])
 
     def remaining(
         self,
@@ -288,7 +304,7 @@ class RankDecay:
         )
 
     def log_evidence(self, positions: IntArray) -> FloatArray:
-        """Compute the log likelihood of each tail share, given all relevant ranks of a review."""
+        """Compute the log likelihood of each tail, given all relevant ranks of a review."""
         fits = self._log_fits(np.asarray(positions) - 1, self.n_documents)
         prior = self._log_prior - np.logaddexp.reduce(self._log_prior, axis=1, keepdims=True)
         evidence: FloatArray = np.logaddexp.reduce(fits + prior, axis=1)
@@ -305,7 +321,8 @@ class RankDecay:
     def _shares_read(self, n_read: int) -> FloatArray:
         """Compute S(n), tails x shapes, with the sample."""
         ranked = self._sums[:, n_read - 1] if n_read else np.zeros(len(self._sums))
-        read = (1.0 - self._tails) * ranked + self._tails * self._tail_sums[n_read]
+        of_tails = self._tail_sums[self._width_of_tail, n_read][:, np.newaxis]
+        read = (1.0 - self._tails) * ranked + self._tails * of_tails
         shares: FloatArray = np.minimum((read + self._sampled) / (1.0 + self._sampled), 1.0)
         return shares
 
@@ -313,10 +330,12 @@ class RankDecay:
         """Compute log prod s(t_i), tails x shapes."""
         before = np.where(positions > 0, self._sums[:, positions - 1], 0.0)
         rates = self._sums[:, positions] - before
-        tails = self._tails[:, :, np.newaxis]
-        logs: FloatArray = np.log(
-            (1.0 - tails) * rates + tails * np.diff(self._tail_sums)[positions]
-        ).sum(axis=2)
+        of_widths = self._tail_sums[:, positions + 1] - self._tail_sums[:, positions]
+        logs = np.empty((len(self._tails), len(rates)))
+        for row, (share, width) in enumerate(
+            zip(self._tails, self._width_of_tail, strict=True)
+        ):
+            logs[row] = np.log((1.0 - share) * rates + share * of_widths[width]).sum(axis=1)
         return logs
 
     def _log_fits(self, positions: IntArray, n_read: int) -> FloatArray:
@@ -384,21 +403,39 @@ def _mixed(k: int, weights: FloatArray, read: FloatArray) -> _Mixture:
     return _Mixture(k, weights[kept] / weights[kept].sum(), read[kept])
 
 
-def learn_tail_shares(reviews: Sequence[tuple[Sequence[IntArray], int]]) -> dict[float, float]:
-    """Compute the posterior of one tail share for all reviews, uniform over `TAIL_SHARES` before.
+def learn_tails(
+    pools: Sequence[tuple[Sequence[int] | IntArray, int]], tails: Mapping[Tail, float] = TAILS
+) -> dict[Tail, float]:
+    """Learn how often pools have each tail: the weights of highest evidence, by EM.
 
     Parameters
     ----------
-    reviews : for each the places (from 1) of its relevant documents in one or several orders, and
-        how many documents it has; several orders of a review count as one review
+    pools : for each the places (from 1) of its relevant documents, and how many documents it has
+    tails : to choose among; their probabilities are not used
+
+    Examples
+    --------
+    >>> early = list(range(1, 40))
+    >>> late = [*early, 300, 500, 700, 900]
+    >>> tails = {(0.01, 0.1): 0.5, (0.1, math.inf): 0.5}
+    >>> [round(weight, 2) for weight in learn_tails([(early, 1000), (late, 1000)], tails).values()]
+    [0.49, 0.51]
     """
-    shares = dict.fromkeys(TAIL_SHARES, 1.0)
-    logs = np.zeros(len(shares))
-    for orders, n_documents in reviews:
-        decay = RankDecay(n_documents, tail_shares=shares)
-        logs += np.mean([decay.log_evidence(positions) for positions in orders], axis=0)
-    weights = np.exp(logs - logs.max())
-    return dict(zip(shares, (weights / weights.sum()).tolist(), strict=True))
+    even = dict.fromkeys(tails, 1.0)
+    evidence = []
+    for places, n_documents in pools:
+        per_rank = max(1.0, n_documents / _LEARNING_GRID)
+        ranks = ((np.asarray(places) - 1) / per_rank).astype(np.int64) + 1
+        decay = RankDecay(int(n_documents / per_rank), tails=even)
+        evidence.append(decay.log_evidence(ranks))
+    logs = np.array(evidence)
+    weights = np.full(len(even), 1.0 / len(even))
+    for _ in range(_LEARNING_STEPS):
+        shares = np.exp(logs - logs.max(axis=1, keepdims=True)) * weights
+        shares /= shares.sum(axis=1, keepdims=True)
+        # As if one further pool had every tail alike, so that none is excluded.
+        weights = (shares.sum(axis=0) + 1.0 / len(even)) / (len(logs) + 1.0)
+    return dict(zip(even, weights.tolist(), strict=True))
 
 
 def _shapes(n_documents: int) -> tuple[FloatArray, ...]:
@@ -406,17 +443,10 @@ def _shapes(n_documents: int) -> tuple[FloatArray, ...]:
     u = np.arange(n_documents) / n_documents
     powers = [np.exp(-b * np.log1p(u / c)) for c in _SCALES for b in _EXPONENTS]
     exponentials = [np.exp(-((u / c) ** d)) for c in _WIDTHS for d in _STEEPNESSES]
-    steady = [np.exp(-u / c) for c in _WIDTHS]
-    partly = [
-        (1.0 - share) * r / r.sum() + share / n_documents
-        for r in steady
-        for share in _CONSTANT_SHARES
-    ]
     rising = [(u + 1.0 / n_documents) ** p for p in _RISES]
     return (
         np.array(powers),
         np.array(exponentials),
-        np.array(partly),
         np.ones((1, n_documents)),
         np.array(rising),
     )

@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 from scipy.stats import binom, hypergeom, norm, poisson
 
 from bayesift.arrays import BoolArray, FloatArray, IntArray
-from bayesift.screening.stopping.decay import LEAST_FOUND, TAIL_SHARES, RankDecay
+from bayesift.screening.stopping.decay import LEAST_FOUND, TAILS, RankDecay, Tail
 from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing
 from bayesift.screening.stopping.sampling import SampleCheck
 
@@ -61,7 +61,7 @@ class PosteriorRule:
     recall: float = 0.95
     confidence: float = 0.95
     every: int = _DOCUMENTS_PER_LOOK
-    tail_shares: Mapping[float, float] = field(default_factory=lambda: TAIL_SHARES)
+    tails: Mapping[Tail, float] = field(default_factory=lambda: TAILS)
     sample_share: float = 0.0
 
     def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
@@ -71,7 +71,7 @@ class PosteriorRule:
         ]
         sample = (len(drawn), int(hits[drawn].sum()))
         ranked = np.delete(hits, drawn)
-        decay = _decay(len(ranked), tuple(self.tail_shares.items()), sample)
+        decay = _decay(len(ranked), tuple(self.tails.items()), sample)
 
         def sure(n: int, found: int) -> bool:
             enough = found + sample[1] + found_before >= LEAST_FOUND
@@ -100,7 +100,7 @@ class SampleRule:
 
     def stop(self, hits: BoolArray, *, found_before: int = 1, seed: int = 0) -> StopPoint:
         """Find where the rule ends a review."""
-        decay = _decay(len(hits), tuple(TAIL_SHARES.items()))
+        decay = _decay(len(hits), tuple(TAILS.items()))
         for n, found in _looks(hits, self.every):
             if (
                 decay.probability_of_recall(hits[:n], self.recall, found_before=found_before)
@@ -409,10 +409,10 @@ def _point(
 @lru_cache(maxsize=4)
 def _decay(
     n_documents: int,
-    tail_shares: tuple[tuple[float, float], ...],
+    tails: tuple[tuple[Tail, float], ...],
     sample: tuple[int, int] = (0, 0),
 ) -> RankDecay:
-    return RankDecay(n_documents, tail_shares=dict(tail_shares), sample=sample)
+    return RankDecay(n_documents, tails=dict(tails), sample=sample)
 
 
 def _sampled(
