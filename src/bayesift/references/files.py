@@ -15,12 +15,16 @@ from bayesift.records import Corpus, Note, ReadingProblem
 from bayesift.records.document import RECORDS
 from bayesift.references.arrow import write_json_lines, write_parquet
 from bayesift.references.bibtex import BIBTEX, is_bibtex, read_bibtex, write_bibtex
+from bayesift.references.by_rows import BY_ROWS, is_by_rows, read_by_rows
 from bayesift.references.databases import (
     COCHRANE,
+    REFWORKS,
     WEB_OF_SCIENCE,
     is_cochrane,
+    is_refworks,
     is_web_of_science,
     read_cochrane,
+    read_refworks,
     read_web_of_science,
     write_web_of_science,
 )
@@ -53,6 +57,7 @@ from bayesift.references.ris import RIS, is_ris, read_ris, write_ris
 from bayesift.references.tables import (
     is_reference_table,
     read_table,
+    reference_table,
     write_delimited,
     write_excel,
 )
@@ -62,7 +67,6 @@ from bayesift.tables.loading import (
     categories_of,
     check_encoding,
 )
-from bayesift.tables.reader import TableReader
 from bayesift.tables.rows import MAX_CHARACTERS
 
 
@@ -136,6 +140,8 @@ _FORMATS = (
     _text((".bib", ".bibtex"), BIBTEX, is_bibtex, read_bibtex, write_bibtex),
     _text((), COCHRANE, is_cochrane, read_cochrane, None),
     _text((), PUBMED_TEXT, is_pubmed_text, read_pubmed_text, None),
+    _text((), REFWORKS, is_refworks, read_refworks, None),
+    _text((), BY_ROWS, is_by_rows, read_by_rows, None),
     Format("csv", (".csv",), None, read_table, write_delimited),
     Format("tsv", (".tsv", ".tab"), None, read_table, partial(write_delimited, delimiter="\t")),
     Format("xlsx", (".xlsx",), None, read_table, write_excel, binary=True),
@@ -218,7 +224,7 @@ def recognise(source: Source) -> str | None:
     name = _recognise_text(source)
     if name is not None:
         return name
-    reader = TableReader(source, ProblemLog(skip=True))
+    reader = reference_table(source, ProblemLog(skip=True))
     if reader.kind is None or not is_reference_table(next((row.values for row in reader), {})):
         return None
     names = {"delimited": "csv", "spreadsheet": "xlsx", "parquet": "parquet"}

@@ -6,6 +6,7 @@ Decisions in notes.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -238,8 +239,22 @@ _MONTH = re.compile(
     r"(?<![a-z])(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?(?![a-z])",
     re.IGNORECASE,
 )
+_PUBMED = re.compile(
+    r"(?:PMID|PUBMED(?: ?ID)?)[:\s]{1,3}(\d{1,8})\b|pubmed(?:\.ncbi\.nlm\.nih\.gov)?/(\d{1,8})\b",
+    re.IGNORECASE,
+)
 _DASHES = re.compile("[\u2010-\u2015\u2212]+")
+_SIGNS = re.compile(r"[\W_]+")
+_PARTS = re.compile(r"[;|\n]")
 _DAY = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
+
+
+def find_pmid(texts: Iterable[str]) -> str:
+    """Find the first number that a text says is PubMed's."""
+    for text in texts:
+        if match := _PUBMED.search(text):
+            return normalise_pmid(match[1] or match[2])
+    return ""
 
 
 def parse_year(text: str) -> int | None:
@@ -279,6 +294,32 @@ def parse_date(text: str, year: int | None = None) -> str:
     return "-".join(f"{number:02d}" for number in numbers)
 
 
+def squeeze(name: str) -> str:
+    """Remove case, accents, spaces and signs from a name.
+
+    Examples
+    --------
+    >>> squeeze("Título (TI)"), squeeze("Author/s")
+    ('tituloti', 'authors')
+    """
+    letters = name if name.isascii() else unicodedata.normalize("NFKD", name)
+    return _SIGNS.sub("", letters).lower()
+
+
+def read_type(text: str) -> str:
+    """Find the code of RIS for a type in words; "GEN" if it is not known.
+
+    Examples
+    --------
+    >>> read_type("Journal Article"), read_type("CHAP"), read_type("Poster")
+    ('JOUR', 'CHAP', 'GEN')
+    """
+    if text.isupper() and text.isalpha() and len(text) != 1:
+        return text
+    words = [_LETTERS.get(text) or _TYPES.get(squeeze(word)) for word in _PARTS.split(text)]
+    return next(filter(None, words), "GEN" if text else "")
+
+
 def tag_table(text: str) -> dict[str, tuple[str, ...]]:
     """Read lines of a part of a record and the tags that hold it, the preferred one first."""
     table: dict[str, tuple[str, ...]] = {}
@@ -295,6 +336,45 @@ def pair_table(text: str) -> dict[str, str]:
         name, _, value = line.strip().partition(" = ")
         table[name] = value
     return table
+
+
+_TYPES = pair_table(
+    """
+    journalarticle = JOUR
+    article = JOUR
+    review = JOUR
+    journal = JOUR
+    articlejournal = JOUR
+    academicjournal = JOUR
+    conferencepaper = CONF
+    proceedingspaper = CONF
+    conference = CONF
+    paperconference = CONF
+    inproceedings = CONF
+    proceedingsarticle = CONF
+    book = BOOK
+    bookchapter = CHAP
+    booksection = CHAP
+    chapter = CHAP
+    thesis = THES
+    dissertation = THES
+    report = RPRT
+    preprint = UNPB
+    dataset = DATA
+    webpage = ELEC
+    patent = PAT
+    magazinearticle = MGZN
+    newspaperarticle = NEWS
+    conferenceproceedings = CONF
+    conferenceproceeding = CONF
+    conferenceabstract = CONF
+    electronicarticle = EJOUR
+    clinicaltrial = JOUR
+    editedbook = EDBOOK
+    ebook = EBOOK
+    """
+)
+_LETTERS = {"J": "JOUR", "C": "CONF", "B": "BOOK", "S": "SER", "P": "PAT"}  # of Web of Science
 
 
 def express(
