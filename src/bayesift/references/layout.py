@@ -63,6 +63,7 @@ _MARK = re.compile(r"\b((?:RAYYAN|BAYESIFT)-[A-Z0-9_-]{1,100})\s{0,20}:")
 _BLANKS = re.compile(r"\s*")
 _END_OF_VALUE = re.compile(r"[|\n]|\Z")
 _PAIR = re.compile(r'"((?:[^"\\]|\\.){0,300})"\s*=>\s*"((?:[^"\\]|\\.){0,300})"')
+_COVIDENCE = re.compile(r"\bExclusion reason:\s{0,20}([^;|\n]{1,300})[;\s]*", re.IGNORECASE)
 _ASREVIEW = re.compile(r"\bASReview_(relevant|irrelevant|not_seen)\b;?\s*", re.IGNORECASE)
 
 
@@ -112,6 +113,9 @@ def read_judgements(texts: Iterable[str]) -> Judgements:
                 if (verdict := read_verdict(word))
             ]
             text = _ASREVIEW.sub("", text)
+        if reasons := _COVIDENCE.findall(text):
+            seen.append(Decision("excluded", reasons=tuple(map(str.strip, reasons))))
+            text = _COVIDENCE.sub("", text)
         if text.strip():
             notes.append(text.strip())
     return _gather(tuple(notes), marks, seen)
@@ -178,7 +182,7 @@ def _gather(
         ]
     return Judgements(
         (*notes, *others),
-        (*decisions, *seen),
+        tuple(decisions or seen),  # those of Rayyan name the reviewers
         tuple(dict.fromkeys(labels)),
         tuple(annotations),
     )
@@ -203,6 +207,13 @@ def write_judgements(reference: Reference) -> list[str]:
     return notes + [
         f"BAYESIFT-{name.upper()}: {_plain(value)}" for name, value in reference.annotations
     ]
+
+
+def _asreview_marks(reference: Reference) -> list[str]:
+    """Write the decision that all reviewers agree on as ASReview does."""
+    if reference.included is None:
+        return []
+    return ["ASReview_relevant" if reference.included else "ASReview_irrelevant"]
 
 
 def _split(value: str) -> list[str]:
@@ -390,7 +401,8 @@ def express(
         if part in others:
             pairs = others[part]
         elif part == "notes":
-            pairs = [(tag, note) for note in (*value, *write_judgements(reference))]
+            judged = (*write_judgements(reference), *_asreview_marks(reference))
+            pairs = [(tag, note) for note in (*value, *judged)]
         elif part in LISTS:
             pairs = [(tag, text) for text in value]
         elif part == "date" and len(value) == 4:  # a year, which has a tag of its own
