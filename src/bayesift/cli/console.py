@@ -216,6 +216,11 @@ def print_problems(problems: Sequence[ReadingProblem]) -> None:
     _print_problems("records skipped", bad)
 
 
+def print_remarks(problems: Sequence[ReadingProblem]) -> None:
+    """Print what was unusual about records that were read, to stderr."""
+    _print_problems("remarks on the files", problems)
+
+
 def _print_problems(what: str, problems: Sequence[ReadingProblem]) -> None:
     if not problems:
         return

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 from typer import Argument, Option
 
-from bayesift.cli.console import busy, print_note, print_problems
+from bayesift.cli.console import busy, print_note, print_problems, print_remarks
 from bayesift.cli.options import Group, Quiet, add_command
 from bayesift.cli.screen_simulate import simulate
 from bayesift.cli.screen_stats import stats
@@ -244,7 +244,8 @@ def _begin(
     if not quiet:
         for file in found.files:
             print_note(str(file))
-        print_problems(found.problems)
+        print_problems(found.refused)
+        print_remarks([p for p in found.problems if p not in found.refused])
     with busy("looking for duplicates", quiet=quiet):
         alone = Duplicates(tuple((index,) for index in range(len(found))), ())
         duplicates = find_duplicates(found.references) if joined else alone

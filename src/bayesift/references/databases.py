@@ -1,6 +1,6 @@
-"""Plain text of Web of Science (.ciw, .txt.
+"""Plain text of Web of Science (.ciw, .txt), the Cochrane Library and RefWorks.
 
-Tables may have its tags as columns) and the Cochrane Library.
+Tables may have the tags of Web of Science as columns.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from bayesift.references.layout import (
     first,
     pair_table,
     parse_date,
+    read_type,
     split_names,
     tag_table,
 )
-from bayesift.references.lines import Entry, RecordLines, Report, bounded_records
+from bayesift.references.lines import BoundedRecords, Entry, RecordLines, Report
 from bayesift.references.reference import Fields, Reference
 
 _WEB_OF_SCIENCE_TAG = re.compile(r"([A-Z][A-Z0-9])(?: (.*)|)$")
@@ -70,7 +71,8 @@ def read_web_of_science(lines: Iterable[tuple[int, str]], report: Report) -> Ite
             return (match[1], match[2] or "")
         return None
 
-    for entry in bounded_records(_within(lines), report, parse, start="PT", end="ER"):
+    records = BoundedRecords(report, parse, start="PT", end="ER")
+    for entry in records.read(_within(lines)):
         yield Entry(
             entry.line,
             tuple((tag, re.sub(r"\n[ \t]+", "\n", value)) for tag, value in entry.fields),
@@ -214,3 +216,61 @@ def read_cochrane(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[
 
 
 COCHRANE = Layout("cochrane-text", COCHRANE_TAGS, lambda reference: {})
+
+
+_REFWORKS_TAG = re.compile(r"([A-Z][A-Z0-9])(?: (.*)|)$")
+_REFWORKS_LIKELY = re.compile(r"^RT [A-Z][\w /()]*\n(?:SR|ID|A1|T1|JF|YR) ", re.MULTILINE)
+
+REFWORKS_TAGS = tag_table(
+    """
+    id       ID AN
+    title    T1
+    abstract AB
+    authors  A1
+    year     YR
+    date     FD YR
+    journal  JF JO T2
+    volume   VO
+    issue    IS
+    pages    SP OP
+    doi      DO
+    pmid     PM
+    keywords K1
+    url      UL LK
+    language LA
+    type     RT
+    notes    NO
+    """
+)
+
+
+def is_refworks(head: str) -> bool:
+    """Whether the beginning of a file is tagged text of RefWorks."""
+    return _REFWORKS_LIKELY.search(head) is not None
+
+
+def read_refworks(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
+    """Read records, each of which begins with RT."""
+    block = RecordLines(" ")
+    for number, line in lines:
+        match = _REFWORKS_TAG.match(line)
+        if match is None:
+            block.extend_or_report(number, line, report)
+            continue
+        if match[1] == "RT" and block:
+            yield block.take()
+        if not block and match[1] != "RT":
+            report(number, "record without RT")
+        block.add(number, match[1], match[2] or "")
+    if block:
+        yield block.take()
+
+
+def refine_refworks(parts: Parts, values: Values) -> None:
+    """Join a page range in two tags; a type is in words."""
+    limits = [first(values, ("SP",)), first(values, ("OP",))]
+    parts["pages"] = "-".join(dict.fromkeys(filter(None, limits)))
+    parts["type"] = read_type(parts["type"])
+
+
+REFWORKS = Layout("refworks", REFWORKS_TAGS, lambda reference: {}, refine_refworks)

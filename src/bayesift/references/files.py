@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,13 +15,18 @@ from bayesift.files import whole_file
 from bayesift.records import Corpus, Note, ReadingProblem
 from bayesift.records.document import RECORDS
 from bayesift.references.arrow import write_json_lines, write_parquet
+from bayesift.references.asreview import is_asreview, read_asreview
 from bayesift.references.bibtex import BIBTEX, is_bibtex, read_bibtex, write_bibtex
+from bayesift.references.by_rows import BY_ROWS, is_by_rows, read_by_rows
 from bayesift.references.databases import (
     COCHRANE,
+    REFWORKS,
     WEB_OF_SCIENCE,
     is_cochrane,
+    is_refworks,
     is_web_of_science,
     read_cochrane,
+    read_refworks,
     read_web_of_science,
     write_web_of_science,
 )
@@ -34,7 +40,7 @@ from bayesift.references.endnote import (
     write_endnote_xml,
     write_enw,
 )
-from bayesift.references.layout import Layout
+from bayesift.references.layout import Layout, read_verdict
 from bayesift.references.lines import Entry, Input, Report
 from bayesift.references.pubmed import (
     MEDLINE,
@@ -48,11 +54,18 @@ from bayesift.references.pubmed import (
     read_pubmed_xml,
     write_medline,
 )
-from bayesift.references.reference import Fields, Reference, ReferenceList, SourceFile
+from bayesift.references.reference import (
+    Decision,
+    Fields,
+    Reference,
+    ReferenceList,
+    SourceFile,
+)
 from bayesift.references.ris import RIS, is_ris, read_ris, write_ris
 from bayesift.references.tables import (
     is_reference_table,
     read_table,
+    reference_table,
     write_delimited,
     write_excel,
 )
@@ -62,7 +75,6 @@ from bayesift.tables.loading import (
     categories_of,
     check_encoding,
 )
-from bayesift.tables.reader import TableReader
 from bayesift.tables.rows import MAX_CHARACTERS
 
 
@@ -136,6 +148,15 @@ _FORMATS = (
     _text((".bib", ".bibtex"), BIBTEX, is_bibtex, read_bibtex, write_bibtex),
     _text((), COCHRANE, is_cochrane, read_cochrane, None),
     _text((), PUBMED_TEXT, is_pubmed_text, read_pubmed_text, None),
+    _text((), REFWORKS, is_refworks, read_refworks, None),
+    _text((), BY_ROWS, is_by_rows, read_by_rows, None),
+    Format(
+        "asreview",
+        (),
+        None,
+        lambda source: read_asreview(source, read_references),
+        None,
+    ),
     Format("csv", (".csv",), None, read_table, write_delimited),
     Format("tsv", (".tsv", ".tab"), None, read_table, partial(write_delimited, delimiter="\t")),
     Format("xlsx", (".xlsx",), None, read_table, write_excel, binary=True),
@@ -211,6 +232,8 @@ def recognise(source: Source) -> str | None:
     """Find the name of the format of a file; None if it holds no bibliographic records."""
     if not source.head.strip():
         raise DataError("is empty", file=source.path)
+    if is_asreview(source):
+        return "asreview"
     if source.suffix == ".zip" and source.is_binary:
         raise DataError(
             "is an archive of several files; unpack it and name the files", file=source.path
@@ -218,7 +241,7 @@ def recognise(source: Source) -> str | None:
     name = _recognise_text(source)
     if name is not None:
         return name
-    reader = TableReader(source, ProblemLog(skip=True))
+    reader = reference_table(source, ProblemLog(skip=True))
     if reader.kind is None or not is_reference_table(next((row.values for row in reader), {})):
         return None
     names = {"delimited": "csv", "spreadsheet": "xlsx", "parquet": "parquet"}
@@ -258,12 +281,33 @@ def _read_file(
     given = Input(source, report)
     if encoding not in ("", "utf-8"):
         given.notes.append(Note("encoding", encoding, "it is not UTF-8"))
-    references += FORMATS[name].read(given)
+    found = list(FORMATS[name].read(given))
+    references += decided_by_name(found, path.name)
     read = len(references) - counts[0]
     lost = len(refused) - counts[1]
     if not read:
         raise DataError(f"holds no records that can be read (format: {name})", file=path)
     return SourceFile(str(path), name, encoding, read, lost, tuple(given.notes))
+
+
+_BY_DECISION = re.compile(r"review_\d+_(included|excluded|irrelevant)_", re.IGNORECASE)
+
+
+def decided_by_name(references: Sequence[Reference], name: str) -> Sequence[Reference]:
+    """Add the decision that the name of a file of Covidence tells of all its records.
+
+    Examples
+    --------
+    >>> found = decided_by_name([Reference(title="A")], "review_7_irrelevant_csv_2024.csv")
+    >>> found[0].included
+    False
+    """
+    match = _BY_DECISION.match(name)
+    if match is None or any(reference.decisions for reference in references):
+        return references
+    verdict = read_verdict(match[1])
+    assert verdict is not None
+    return [replace(reference, decisions=(Decision(verdict),)) for reference in references]
 
 
 def _with_unique_ids(references: list[Reference]) -> Iterator[Reference]:

@@ -6,6 +6,7 @@ Decisions in notes.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,6 +63,7 @@ _MARK = re.compile(r"\b((?:RAYYAN|BAYESIFT)-[A-Z0-9_-]{1,100})\s{0,20}:")
 _BLANKS = re.compile(r"\s*")
 _END_OF_VALUE = re.compile(r"[|\n]|\Z")
 _PAIR = re.compile(r'"((?:[^"\\]|\\.){0,300})"\s*=>\s*"((?:[^"\\]|\\.){0,300})"')
+_COVIDENCE = re.compile(r"\bExclusion reason:\s{0,20}([^;|\n]{1,300})[;\s]*", re.IGNORECASE)
 _ASREVIEW = re.compile(r"\bASReview_(relevant|irrelevant|not_seen)\b;?\s*", re.IGNORECASE)
 
 
@@ -111,6 +113,9 @@ def read_judgements(texts: Iterable[str]) -> Judgements:
                 if (verdict := read_verdict(word))
             ]
             text = _ASREVIEW.sub("", text)
+        if reasons := _COVIDENCE.findall(text):
+            seen.append(Decision("excluded", reasons=tuple(map(str.strip, reasons))))
+            text = _COVIDENCE.sub("", text)
         if text.strip():
             notes.append(text.strip())
     return _gather(tuple(notes), marks, seen)
@@ -177,7 +182,7 @@ def _gather(
         ]
     return Judgements(
         (*notes, *others),
-        (*decisions, *seen),
+        tuple(decisions or seen),  # those of Rayyan name the reviewers
         tuple(dict.fromkeys(labels)),
         tuple(annotations),
     )
@@ -202,6 +207,13 @@ def write_judgements(reference: Reference) -> list[str]:
     return notes + [
         f"BAYESIFT-{name.upper()}: {_plain(value)}" for name, value in reference.annotations
     ]
+
+
+def _asreview_marks(reference: Reference) -> list[str]:
+    """Write the decision that all reviewers agree on as ASReview does."""
+    if reference.included is None:
+        return []
+    return ["ASReview_relevant" if reference.included else "ASReview_irrelevant"]
 
 
 def _split(value: str) -> list[str]:
@@ -238,8 +250,22 @@ _MONTH = re.compile(
     r"(?<![a-z])(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?(?![a-z])",
     re.IGNORECASE,
 )
+_PUBMED = re.compile(
+    r"(?:PMID|PUBMED(?: ?ID)?)[:\s]{1,3}(\d{1,8})\b|pubmed(?:\.ncbi\.nlm\.nih\.gov)?/(\d{1,8})\b",
+    re.IGNORECASE,
+)
 _DASHES = re.compile("[\u2010-\u2015\u2212]+")
+_SIGNS = re.compile(r"[\W_]+")
+_PARTS = re.compile(r"[;|\n]")
 _DAY = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
+
+
+def find_pmid(texts: Iterable[str]) -> str:
+    """Find the first number that a text says is PubMed's."""
+    for text in texts:
+        if match := _PUBMED.search(text):
+            return normalise_pmid(match[1] or match[2])
+    return ""
 
 
 def parse_year(text: str) -> int | None:
@@ -279,6 +305,32 @@ def parse_date(text: str, year: int | None = None) -> str:
     return "-".join(f"{number:02d}" for number in numbers)
 
 
+def squeeze(name: str) -> str:
+    """Remove case, accents, spaces and signs from a name.
+
+    Examples
+    --------
+    >>> squeeze("Título (TI)"), squeeze("Author/s")
+    ('tituloti', 'authors')
+    """
+    letters = name if name.isascii() else unicodedata.normalize("NFKD", name)
+    return _SIGNS.sub("", letters).lower()
+
+
+def read_type(text: str) -> str:
+    """Find the code of RIS for a type in words; "GEN" if it is not known.
+
+    Examples
+    --------
+    >>> read_type("Journal Article"), read_type("CHAP"), read_type("Poster")
+    ('JOUR', 'CHAP', 'GEN')
+    """
+    if text.isupper() and text.isalpha() and len(text) != 1:
+        return text
+    words = [_LETTERS.get(text) or _TYPES.get(squeeze(word)) for word in _PARTS.split(text)]
+    return next(filter(None, words), "GEN" if text else "")
+
+
 def tag_table(text: str) -> dict[str, tuple[str, ...]]:
     """Read lines of a part of a record and the tags that hold it, the preferred one first."""
     table: dict[str, tuple[str, ...]] = {}
@@ -297,6 +349,45 @@ def pair_table(text: str) -> dict[str, str]:
     return table
 
 
+_TYPES = pair_table(
+    """
+    journalarticle = JOUR
+    article = JOUR
+    review = JOUR
+    journal = JOUR
+    articlejournal = JOUR
+    academicjournal = JOUR
+    conferencepaper = CONF
+    proceedingspaper = CONF
+    conference = CONF
+    paperconference = CONF
+    inproceedings = CONF
+    proceedingsarticle = CONF
+    book = BOOK
+    bookchapter = CHAP
+    booksection = CHAP
+    chapter = CHAP
+    thesis = THES
+    dissertation = THES
+    report = RPRT
+    preprint = UNPB
+    dataset = DATA
+    webpage = ELEC
+    patent = PAT
+    magazinearticle = MGZN
+    newspaperarticle = NEWS
+    conferenceproceedings = CONF
+    conferenceproceeding = CONF
+    conferenceabstract = CONF
+    electronicarticle = EJOUR
+    clinicaltrial = JOUR
+    editedbook = EDBOOK
+    ebook = EBOOK
+    """
+)
+_LETTERS = {"J": "JOUR", "C": "CONF", "B": "BOOK", "S": "SER", "P": "PAT"}  # of Web of Science
+
+
 def express(
     reference: Reference, tags: Mapping[str, str], others: Mapping[str, Pairs]
 ) -> dict[str, Pairs]:
@@ -310,7 +401,8 @@ def express(
         if part in others:
             pairs = others[part]
         elif part == "notes":
-            pairs = [(tag, note) for note in (*value, *write_judgements(reference))]
+            judged = (*write_judgements(reference), *_asreview_marks(reference))
+            pairs = [(tag, note) for note in (*value, *judged)]
         elif part in LISTS:
             pairs = [(tag, text) for text in value]
         elif part == "date" and len(value) == 4:  # a year, which has a tag of its own

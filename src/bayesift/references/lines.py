@@ -26,6 +26,8 @@ class Report(Protocol):
 
 
 _TITLES = frozenset({"TI", "T1"})
+# One of these at least is in every record; fields without them only add to one.
+_SUBSTANCE = _TITLES | {"CT", "BT", "ST", "AB", "N2", "AU", "A1", "AF"}
 _DAMAGE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -151,53 +153,128 @@ class RecordLines:
         self._blanks = 0
 
 
-def bounded_records(
-    lines: Iterable[tuple[int, str]],
-    report: Report,
-    parse: Callable[[str], tuple[str, str] | None],
-    *,
-    start: str,
-    end: str,
-) -> Iterator[Entry]:
-    """Read records between a line tagged `start` and one tagged `end`.
+class BoundedRecords:
+    """Reads records between a line tagged `start` and one tagged `end`.
 
-    One that lacks either is reported and read.
+    A record that lacks either is reported and read. Programs also write fields that stand between
+    two records. Those that follow `end` at once belong to the record before, others to the one
+    after; they are not a record of their own unless there is a title, a text or an author among
+    them.
 
     Lines before a record, such as "Record #3 of 18", are kept in a field without a tag.
     """
-    block = RecordLines()
-    heading = RecordLines()
-    for number, line in lines:
-        tag, value = parse(line) or ("", "")
-        name = tag.upper()
-        if name == end:
-            if block:
-                yield block.take()
+
+    def __init__(
+        self,
+        report: Report,
+        parse: Callable[[str], tuple[str, str] | None],
+        *,
+        start: str,
+        end: str,
+    ) -> None:
+        self._report = report
+        self._parse = parse
+        self._start = start
+        self._end = end
+        self._block = RecordLines()
+        self._heading = RecordLines()
+        self._last: Entry | None = None  # ended, but fields may follow
+        self._is_apart = False  # a line without a field came after the end
+
+    def read(self, lines: Iterable[tuple[int, str]]) -> Iterator[Entry]:
+        """Read the records of lines."""
+        for number, line in lines:
+            tag, value = self._parse(line) or ("", "")
+            name = tag.upper()
+            if name == self._end:
+                yield from self._finish(number)
+            elif tag:
+                if name == self._start:
+                    yield from self._begin()
+                self._add(number, tag, value)
+            elif self._block and not self._is_aside(line):
+                self._block.extend(line)
             else:
-                report(number, f"{end} without a record before it")
-        elif tag:
-            if name == start and block:
-                report(block.line, f"record without {end}")
-                yield block.take()
-            if not block:
-                if name != start:
-                    report(number, f"record without {start}")
-                for _, text in heading.take().fields:
-                    block.add(number, "", text)
-            elif name in _TITLES and tag in block.tags:
-                report(
-                    number,
-                    "a second title in one record; are they two, and the line between them lost?",
-                )
-            block.add(number, tag, value)
-        elif block:
-            block.extend(line)
-        elif heading:
-            heading.extend(line)
+                self._add_outside(number, line)
+        yield from self._close()
+
+    def _add(self, number: int, tag: str, value: str) -> None:
+        block = self._block
+        if not block:
+            for _, text in self._heading.take().fields:
+                block.add(number, "", text)
+        elif tag.upper() in _TITLES and tag in block.tags:
+            self._report(
+                number,
+                "a second title in one record; are they two, and the line between them lost?",
+            )
+        block.add(number, tag, value)
+
+    def _add_outside(self, number: int, line: str) -> None:
+        """Add a line between two records; what came before it is complete."""
+        self._join_last()
+        self._is_apart = True
+        if self._heading:
+            self._heading.extend(line)
         elif line.strip():
-            heading.add(number, "", line)
-    if block:
-        report(block.line, f"record without {end}")
-        yield block.take()
-    if heading:
-        report(heading.line, "text after the last record, left out")
+            self._heading.add(number, "", line)
+
+    def _is_aside(self, line: str) -> bool:
+        """Whether a line ends fields that follow the end of a record."""
+        return not line.strip() and self._last is not None and self._is_rest()
+
+    def _is_rest(self) -> bool:
+        """Whether the fields at hand are no record of their own."""
+        tags = {tag.upper() for tag in self._block.tags}
+        return self._start not in tags and tags.isdisjoint(_SUBSTANCE)
+
+    def _join_last(self) -> None:
+        """Add the fields at hand to the record that has ended."""
+        if self._block and self._last is not None:
+            rest = self._block.take()
+            self._last = Entry(self._last.line, (*self._last.fields, *rest.fields))
+
+    def _begin(self) -> Iterator[Entry]:
+        """Complete the record before a new one."""
+        if self._block and not self._is_rest():
+            yield from self._complete(ended=False)
+        elif not self._is_apart:
+            self._join_last()
+        yield from self._give_last()
+
+    def _finish(self, number: int) -> Iterator[Entry]:
+        if not self._block:
+            self._report(number, f"{self._end} without a record before it")
+        elif self._is_rest() and self._last is not None:
+            self._join_last()
+        else:
+            yield from self._complete(ended=True)
+
+    def _complete(self, *, ended: bool) -> Iterator[Entry]:
+        """Hold the record at hand, and yield the one that was held."""
+        yield from self._give_last()
+        entry = self._block.take()
+        self._is_apart = False
+        tags = {tag.upper() for tag, value in entry.fields if value.strip()}
+        if tags <= {"", self._start}:
+            self._report(entry.line, "record without any field, left out", lost=1)
+            return
+        if self._start not in {tag.upper() for tag, _ in entry.fields}:
+            self._report(entry.line, f"record without {self._start}")
+        if not ended:
+            self._report(entry.line, f"record without {self._end}")
+        self._last = entry
+
+    def _give_last(self) -> Iterator[Entry]:
+        if self._last is not None:
+            yield self._last
+        self._last = None
+
+    def _close(self) -> Iterator[Entry]:
+        if self._block and self._is_rest() and self._last is not None:
+            self._join_last()
+        elif self._block:
+            yield from self._complete(ended=False)
+        yield from self._give_last()
+        if self._heading:
+            self._report(self._heading.line, "text after the last record, left out")

@@ -19,18 +19,24 @@ from bayesift.references.layout import (
     Values,
     all_of,
     express,
+    find_pmid,
     first,
     pair_table,
+    read_type,
     tag_table,
 )
-from bayesift.references.lines import Entry, Report, bounded_records
+from bayesift.references.lines import BoundedRecords, Entry, Report
 from bayesift.references.reference import Fields, Reference, normalise_doi, normalise_pmid
 
-_STRICT = re.compile(r"([A-Z][A-Z0-9])  -(?:[ \t]+(.*)|)$")
+_STRICT = re.compile(r"([A-Z][A-Z0-9])(?:  | ?\t ?)-(?:[ \t]+(.*)|)$")
 _BOUNDARY = re.compile(r"(\s*)(TY|ER)([ \t]{0,4})-([ \t]*+)(\w{2,8})?\s*$", re.IGNORECASE)
 _LIKELY = re.compile(
     r"^[^\S\n]*TY[ \t]{0,4}-[ \t]*[A-Za-z]{2,}\s*$", re.MULTILINE | re.IGNORECASE
 )
+# In the usual spelling a type may be words, such as "Journal Article", or missing.
+_LIKELY_TYPED = re.compile(r"^TY  -(?: |$)", re.MULTILINE)
+_TITLED = re.compile(r"^T[I1]  - ", re.MULTILINE)
+_ENDED = re.compile(r"^ER  -[ \t]*$", re.MULTILINE)
 
 # Types of RIS in a line of any spelling; a line in the file's own spelling may hold any type.
 _TYPE_NAMES = """
@@ -50,7 +56,7 @@ TAGS = tag_table(
     year     PY Y1 YR
     date     DA Y1 PY PD Y2
     journal  JF T2 JO JA J2 J1 JI J9 BT T3
-    volume   VL
+    volume   VL VO
     issue    IS CP
     pages    SP EP PG C7
     doi      DO DI L3
@@ -67,7 +73,10 @@ TAGS = tag_table(
 
 def is_ris(head: str) -> bool:
     """Whether the beginning of a file is RIS."""
-    return _LIKELY.search(head) is not None
+    head = head.lstrip("\ufeff")
+    if _LIKELY.search(head) or _LIKELY_TYPED.search(head):
+        return True
+    return _TITLED.search(head) is not None and _ENDED.search(head) is not None
 
 
 def read_ris(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry]:
@@ -87,7 +96,7 @@ def read_ris(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[Entry
         pattern = pattern or _dialect(boundary)
         return boundary[2], boundary[5] or ""
 
-    return bounded_records(lines, report, parse, start="TY", end="ER")
+    return BoundedRecords(report, parse, start="TY", end="ER").read(lines)
 
 
 def _boundary(line: str) -> re.Match[str] | None:
@@ -139,7 +148,8 @@ def refine_ris(parts: Parts, values: Values) -> None:
         if start and end and start != end and "-" not in start
         else start or end or first(values, ("PG", "C7"))
     )
-    parts["type"] = parts["type"].upper()
+    code = parts["type"].upper()
+    parts["type"] = code if code in TYPES else read_type(parts["type"])
     if not parts["doi"]:
         links = (
             text
@@ -148,12 +158,6 @@ def refine_ris(parts: Parts, values: Values) -> None:
         )
         parts["doi"] = next((doi for text in links if (doi := normalise_doi(text))), "")
     parts["pmid"] = parts["pmid"] or _pmid(values)
-
-
-_PUBMED = re.compile(
-    r"(?:PMID|PUBMED(?: ?ID)?)[:\s]{1,3}(\d{1,8})\b|pubmed(?:\.ncbi\.nlm\.nih\.gov)?/(\d{1,8})\b",
-    re.IGNORECASE,
-)
 
 
 # Tags that hold PubMed's number if the database is one of these; EndNote's own numbers in ID are
@@ -176,10 +180,7 @@ def _pmid(values: Values) -> str:
         number = first(values, (tag,))
         if owner in database and number.isdecimal() and shortest <= len(number) <= 8:
             return normalise_pmid(number)
-    for text in all_of(values, ("C3", "AN", "ID", "N1", "UR", "L2", "M1")):
-        if match := _PUBMED.search(text):
-            return normalise_pmid(match[1] or match[2])
-    return ""
+    return find_pmid(all_of(values, ("C3", "AN", "ID", "N1", "UR", "L2", "M1")))
 
 
 _WRITTEN = pair_table(

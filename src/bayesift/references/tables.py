@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import IO, Any
 
 from bayesift.errors import DataError, require
@@ -18,89 +20,128 @@ from bayesift.references.layout import (
     Parts,
     Values,
     all_of,
+    find_pmid,
     first,
-    pair_table,
     parse_date,
+    read_type,
     read_verdict,
     split_names,
+    squeeze,
     write_judgements,
 )
 from bayesift.references.lines import Entry, Input
 from bayesift.references.reference import Decision, Reference, Verdict, normalise_doi, tidy
-from bayesift.tables.loading import ProblemLog
+from bayesift.tables.loading import ProblemLog, Source
 from bayesift.tables.reader import TableReader
 
 OWN_PREFIX = "bayesift_"
 
-# Without case, spaces and signs, the preferred name first.
+# Without case, accents, spaces and signs, the preferred name first.
 _NAMES = {
     "id": """
         key recordid refid itemid lensid eid utuniquewosid centralid covidence internalid
         accessionnumber embaseaccessionid pui publicationid storeid paperid corpusid workid
-        nctnumber trialid citationid bibcode uniqueidentifier ui pmid id""",
+        nctnumber trialid citationid bibcode uniqueidentifier ui pmid id an identifier""",
     "title": """
         title articletitle documenttitle itemtitle primarytitle papertitle studytitle
-        citationtitle publictitle scientifictitle displayname ti t1""",
+        citationtitle publictitle scientifictitle displayname ti t1 titel titre titulo titolo
+        name""",
     "abstract": """
         abstract abstractnote abstracttext notesabstract citationabstract abstractinvertedindex
-        description briefsummary ab summary n2""",
+        description briefsummary ab summary n2 zusammenfassung kurzfassung resume resumen resumo
+        riassunto samenvatting abstrakt text body""",
     "authors": """
         authors author authornames authorfullnames citationauthors authorships authorlist
         creators creator authorshipsauthordisplayname authorshipsrawauthorname
-        authorsdisplayname au a1""",
+        authorsdisplayname contributors au a1 autor autoren auteurs auteur autores autori""",
     "year": """
         year publicationyear publishedyear pubyear yearpublished publicationdateyear
-        yearofpublication py y1""",
+        yearofpublication py y1 yr jahr erscheinungsjahr annee ano anno jaar""",
     "date": """
         date publicationdate datepublished dateofpublication pubdate issued onlinedate coverdate
-        published issueddateparts""",
+        published issueddateparts da dp pubdatefreefrom datum fecha""",
     "journal": """
         journal journaltitle sourcetitle publicationtitle journalbook publication journalname
-        secondarytitle containertitle pubtitle venue hostvenuedisplayname
-        primarylocationsourcedisplayname source so t2 jf booktitle parenttitle anthologytitle
-        abbreviatedsourcetitle""",
-    "volume": "volume journalvolume volumenumber bibliovolume vl",
-    "issue": "issue issuenumber journalissue number biblioissue is",
+        secondarytitle containertitle pubtitle publicationname periodical venue hostvenuedisplayname
+        primarylocationsourcedisplayname source so t2 jf jo booktitle parenttitle anthologytitle
+        abbreviatedsourcetitle zeitschrift periodikum revue revista rivista tijdschrift""",
+    "volume": "volume journalvolume volumenumber bibliovolume vol vl vo volumen band",
+    "issue": "issue issuenumber journalissue number biblioissue is ip heft numero",
     "pages": """
         pages page pagination pageinfo pagerange journalpages startpage firstpage pagestart
-        bibliofirstpage endpage lastpage pageend bibliolastpage artno articlenumber sp ep""",
-    "doi": "doi itemdoi digitalobjectidentifier doilink doiurl idsdoi externalidsdoi bookdoi do",
-    "pmid": "pmid pubmedid medlinepmid idspmid externalidspubmed pubmed",
+        bibliofirstpage endpage lastpage otherpages pageend bibliolastpage artno articlenumber sp
+        ep pg seiten paginas pagine""",
+    "doi": "doi itemdoi digitalobjectidentifier doilink doiurl idsdoi externalidsdoi bookdoi do di",
+    "pmid": "pmid pubmedid medlinepmid idspmid externalidspubmed pubmed pubmedpmid",
     "keywords": """
         keywords authorkeywords indexkeywords keywordsplus keyword subjects subject meshterms
         mesh descriptors descriptor ieeeterms manualtags automatictags keywordsdisplayname
         subjectterms identifierkeywords emtreedrugindextermsmajorfocus emtreedrugindexterms
-        emtreemedicalindextermsmajorfocus emtreemedicalindexterms fieldsofstudy kw de""",
+        emtreemedicalindextermsmajorfocus emtreemedicalindexterms fieldsofstudy kw de mh
+        schlagworter motscles palabrasclave palavraschave parolechiave trefwoorden""",
     "url": """
         url link urls articleurl externalurl sourceurls documenturl fulltextlink embaselink
-        fulltexturl plink pdflink sourcelinkout studyurl ur""",
-    "language": "language languageoforiginaldocument articlelanguage languages lang la",
-    "type": "itemtype documenttype publicationtype type doctype contenttype articletype ty",
-    "notes": "notes note decisions extra comments generalnotes usernotes n1",
+        fulltexturl plink pdflink sourcelinkout studyurl permalink ur""",
+    "language": """
+        language languageoforiginaldocument articlelanguage languages lang la sprache langue
+        idioma lingua taal""",
+    "type": """
+        itemtype documenttype publicationtype referencetype type doctype contenttype articletype
+        typeofreference rt ty""",
+    "notes": "notes note decisions extra comments generalnotes usernotes personalnotes n1",
     "labels": "labels tags usertags",
     "decisions": """
         labelincluded finalincluded included asreviewlabel include decision screeningdecision
         finaldecision inclusiondecision screeningstatus citationscreeningstatus consensus label
         relevant relevance inclusion isincluded""",
 }
-TAGS = {part: tuple(names.split()) for part, names in _NAMES.items()}
+_PART_OF = {name: part for part, names in _NAMES.items() for name in names.split()}
+# A name with other words beside it is looked up without them, after the names above.
+_QUALIFYING_WORDS = """
+    primary full main original translated vernacular english en article document paper study
+    record citation item reference publication manuscript bibliographic bib dc dcterms prism the
+    of text all s name names field
+"""
+_QUALIFIERS = frozenset(_QUALIFYING_WORDS.split())
+_QUALIFIED = "~"
+TAGS = {part: (*names.split(), _QUALIFIED + part) for part, names in _NAMES.items()}
+_WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 
 
-def squeeze(name: str) -> str:
-    """Remove case, spaces and signs from the name of a column.
+@lru_cache(maxsize=10_000)
+def column_key(name: str) -> str:
+    """Find the name by which a column is looked up; annotations of bayesift keep theirs.
 
-    Annotations of bayesift keep their names.
+    Examples
+    --------
+    >>> column_key("Publication Year"), column_key("Authors, Primary"), column_key("Short Title")
+    ('publicationyear', '~authors', 'shorttitle')
     """
     if name.startswith(OWN_PREFIX):
         return name.lower()
-    return re.sub(r"[\W_]+", "", name).lower()
+    squeezed = squeeze(name)
+    if squeezed in _PART_OF:
+        return squeezed
+    words = list(filter(None, map(squeeze, _WORDS.split(name))))
+    without_first = words[1:] if words[0:1] and words[0] in _QUALIFIERS else []
+    telling = [word for word in words if word not in _QUALIFIERS]
+    for order in (without_first, telling, telling[::-1]):
+        part = _PART_OF.get("".join(order))
+        if part is not None:
+            return _QUALIFIED + part
+    return squeezed
+
+
+def part_of(name: str) -> str | None:
+    """Find the part of a record that a column holds, by its name."""
+    key = column_key(name)
+    return key[1:] if key.startswith(_QUALIFIED) else _PART_OF.get(key)
 
 
 def is_reference_table(columns: Iterable[str]) -> bool:
-    """Whether the columns name a title and one more part of a record."""
-    names = {squeeze(name) for name in columns}
-    parts = [part for part, tags in TAGS.items() if not names.isdisjoint(tags)]
-    return "title" in parts and len(parts) > 1
+    """Whether the columns name a title or an abstract, and one more part of a record."""
+    parts = {part_of(name) for name in columns} - {None}
+    return not parts.isdisjoint({"title", "abstract"}) and len(parts) > 1
 
 
 _REASONS = (
@@ -111,43 +152,11 @@ _REASONS = (
     "reason",
     "reasons",
 )
-_RANGES = (
-    ("startpage", "endpage"),
-    ("firstpage", "lastpage"),
-    ("pagestart", "pageend"),
-    ("bibliofirstpage", "bibliolastpage"),
-    ("sp", "ep"),
-)
+_STARTS = ("startpage", "firstpage", "pagestart", "bibliofirstpage", "sp")
+_ENDS = ("endpage", "lastpage", "pageend", "bibliolastpage", "otherpages", "ep")
 
-_TYPES = pair_table(
-    """
-    journalarticle = JOUR
-    article = JOUR
-    review = JOUR
-    journal = JOUR
-    articlejournal = JOUR
-    academicjournal = JOUR
-    conferencepaper = CONF
-    proceedingspaper = CONF
-    conference = CONF
-    paperconference = CONF
-    inproceedings = CONF
-    proceedingsarticle = CONF
-    book = BOOK
-    bookchapter = CHAP
-    booksection = CHAP
-    chapter = CHAP
-    thesis = THES
-    dissertation = THES
-    report = RPRT
-    preprint = UNPB
-    dataset = DATA
-    webpage = ELEC
-    patent = PAT
-    """
-)
-_LETTERS = {"J": "JOUR", "C": "CONF", "B": "BOOK", "S": "SER", "P": "PAT"}  # of Web of Science
 _EXCEL = re.compile(r'\s*="(.*)"\s*\Z', re.DOTALL)
+_LISTED = re.compile(r"""\s*\[(?:'[^'\n]{0,1000}'|"[^"\n]{0,1000}"|,|[ ]){1,2000}\]\s*\Z""")
 _CITATION = re.compile(r";(\d+)(?:\(([^)]{1,20})\))?:([\w-]+)\.")
 _INITIALS = re.compile(r"(?:[A-Z][.\s-]*){1,4}\Z")
 _MAX_CELL_CHARACTERS = 32_767
@@ -159,7 +168,7 @@ def decode_cell(column: str, value: Any, depth: int = 0) -> Iterator[tuple[str, 
     """Return columns and texts of a cell; JSON objects are taken apart, lists become lines."""
     if isinstance(value, str):
         match = _EXCEL.match(value)
-        yield column, match[1] if match else value
+        yield column, match[1] if match else _unlisted(value)
     elif isinstance(value, dict) and column == "abstract_inverted_index":
         # OpenAlex gives the positions of each word.
         placed = []
@@ -185,6 +194,17 @@ def decode_cell(column: str, value: Any, depth: int = 0) -> Iterator[tuple[str, 
         else:
             number = value
         yield column, str(number)
+
+
+def _unlisted(text: str) -> str:
+    """Return the items of a list that was written as in Python or JSON, one a line."""
+    if not _LISTED.match(text):
+        return text
+    try:
+        items = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+    return "\n".join(map(str, items))
 
 
 def _named(value: Any) -> str:
@@ -219,11 +239,9 @@ def refine_table(parts: Parts, values: Values) -> None:
             word for text in all_of(values, TAGS["keywords"]) for word in split_keywords(text)
         )
     )
-    for start, end in _RANGES:
-        limits = [first(values, (start,)), first(values, (end,))]
-        if limits[0] and not first(values, TAGS["pages"][:6]):
-            parts["pages"] = "-".join(dict.fromkeys(filter(None, limits)))
-            break
+    limits = [first(values, _STARTS), first(values, _ENDS)]
+    if limits[0] and not first(values, TAGS["pages"][:6]):
+        parts["pages"] = "-".join(dict.fromkeys(filter(None, limits)))
     if match := _CITATION.search(
         first(values, ("citation",))
     ):  # PubMed's CSV has volume, issue and pages in it
@@ -237,23 +255,15 @@ def refine_table(parts: Parts, values: Values) -> None:
         else:
             date = f"{month} {day}"
         parts["date"] = parse_date(date, parts["year"])
-    parts["type"] = _type(parts["type"])
-    parts["pmid"] = parts["pmid"] if parts["pmid"] != "0" else ""
+    parts["type"] = read_type(parts["type"])
+    parts["pmid"] = parts["pmid"].removeprefix("0") or find_pmid(
+        (*parts["notes"], parts["url"], parts["id"])
+    )
     if not parts["doi"] and "doi.org/" in parts["url"]:
         parts["doi"] = normalise_doi(parts["url"])
     parts["annotations"] = (*parts["annotations"], *_annotations(values))
     if not parts["decisions"]:
         parts["decisions"] = _decisions(values)
-
-
-def _type(text: str) -> str:
-    if text.isupper() and text.isalpha():
-        return _LETTERS.get(text, text)
-    words = re.split(r"[;|\n]", text)
-    return next(
-        (_TYPES[squeeze(word)] for word in words if squeeze(word) in _TYPES),
-        "GEN" if text else "",
-    )
 
 
 def _annotations(values: Values) -> tuple[tuple[str, str], ...]:
@@ -353,29 +363,46 @@ def express_table(reference: Reference) -> dict[str, Pairs]:
     }
 
 
-TABLE = Layout("table", TAGS, express_table, refine_table, key=squeeze, decode=decode_cell)
+TABLE = Layout("table", TAGS, express_table, refine_table, key=column_key, decode=decode_cell)
+
+
+def reference_table(source: Source, log: ProblemLog) -> TableReader:
+    """Open a table of records; what stands above the names of its columns is left out."""
+    return TableReader(source, log, pad=True, names_columns=is_reference_table)
 
 
 def read_table(source: Input) -> Iterator[Reference]:
     """Read references of a table: columns of bayesift, tags of Web of Science, or usual columns."""
     log = ProblemLog(skip=True)
-    reader = TableReader(source.source, log, pad=True)
-    layout = TABLE
-    for number, row in enumerate(reader):
-        if number == 0 and {"PT", "AU", "TI", "SO"} <= row.values.keys():
-            layout = WEB_OF_SCIENCE
+    reader = reference_table(source.source, log)
+    for row in reader:
+        is_tagged = {"PT", "AU", "TI", "SO"} <= row.values.keys()
         if row.values.keys() >= OWN_COLUMNS:
             try:
                 yield from_values(row.values)
             except DataError as error:
                 source.report(row.line, error.message, lost=1)
-        elif any(value not in ("", None) for value in row.values.values()):
+            continue
+        filled = {name: value for name, value in row.values.items() if not _is_blank(value)}
+        if all(name == value for name, value in filled.items()):
+            if filled:
+                source.report(row.line, "names the columns again, left out")
+        elif is_tagged or any(part_of(name) for name in filled):
+            layout = WEB_OF_SCIENCE if is_tagged else TABLE
             yield layout.reference(Entry(row.line, tuple(row.values.items())), source.path)
+        else:
+            source.report(row.line, "a row without any part of a record, left out")
+    for line in reader.text_lines:
+        source.report(line, "a line of text and not a row of the table, left out")
     for line in reader.short_rows:
         source.report(line, "has fewer fields than the header")
     for problem in log.problems:
         source.report(problem.line or 0, f"{problem.message}; not read", lost=1)
     source.notes += reader.notes
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def table_rows(references: Iterable[Reference]) -> tuple[list[str], list[dict[str, str]]]:

@@ -48,9 +48,11 @@ from bayesift.tables.rows import (
     FASTTEXT,
     MAX_CHARACTERS,
     Dialect,
+    NamesColumns,
     RecordReader,
     Row,
     RowChecks,
+    find_header,
     guess_dialect,
     guess_header,
     holds_json_lines,
@@ -125,6 +127,8 @@ class TableReader:
     live : whether the source is a stream whose rows are wanted as they come
     pad : whether a row with too few fields is read, and listed in `short_rows`, instead of reported
     layout : how the table was read that a model was fitted to: columns that are not named are those
+    names_columns : whether the cells of a record are names of columns; what stands above the first
+        such record is left out
 
     Attributes
     ----------
@@ -132,6 +136,7 @@ class TableReader:
     notes : what was guessed; complete when all rows are read
     header_line : the line that names the columns, if there is one
     short_rows : lines of the rows that were filled up
+    text_lines : lines of text among the rows, which were left out, with `pad`
     names : of all columns, once they are resolved
     columns : those that were found, once they are resolved
 
@@ -154,6 +159,7 @@ class TableReader:
         live: bool = False,
         pad: bool = False,
         layout: TableLayout | None = None,
+        names_columns: NamesColumns | None = None,
     ) -> None:
         # The limit is process-wide and only raised, so that no other reader is affected.
         csv.field_size_limit(max(csv.field_size_limit(), max_characters))
@@ -161,9 +167,11 @@ class TableReader:
         if layout is not None and self.format.header is None:
             self.format = replace(self.format, header=layout.header)
         self._layout = layout
+        self._names_columns = names_columns
         self.live = live
         self.pad = pad
         self.short_rows: list[int] = []
+        self.text_lines: list[int] = []
         self.notes: list[Note] = []
         self.header_line: int | None = None
         self.names: list[str] = []
@@ -304,15 +312,26 @@ class TableReader:
             del sample[0]
         default = DELIMITED.get(self._source.suffix, ",")
         delimiter = self.format.delimiter or told
-        dialect, notes = guess_dialect(sample, delimiter, self.format.header, default)
-        return dialect, sample, notes
+        notes = []
+        header = self.format.header
+        if self._names_columns is not None:
+            found = find_header(sample, self._names_columns, delimiter or default)
+            if found is not None:
+                above, delimiter = found
+                header = True
+                del sample[:above]
+                if above:
+                    reason = "the lines above it are no rows of the table"
+                    notes.append(Note("header", f"line {above + 1}", reason))
+        dialect, more = guess_dialect(sample, delimiter, header, default)
+        return dialect, sample, [*notes, *more]
 
     @computed_once
     def dialect(self) -> tuple[Dialect, int]:
         """Find the dialect of delimited text and its first line: 2 after a line "sep=;"."""
         dialect, lines, notes = self._guess
         self.notes += notes
-        return dialect, 1 if len(lines) == len(self._sample()) else 2
+        return dialect, 1 + len(self._sample()) - len(lines)
 
     def _read_delimited(self) -> Iterator[Row]:
         reader = self.records(self.lines(newline=""))
@@ -335,7 +354,11 @@ class TableReader:
             dialect, line = self.dialect
             lines = islice(lines, line - 1, None)
         report = (checks or self.checks).report
-        return RecordReader(lines, dialect, report, line, self.pad, short_rows=self.short_rows)
+        return RecordReader(
+            *(lines, dialect, report, line, self.pad),
+            short_rows=self.short_rows,
+            text_lines=self.text_lines,
+        )
 
     def note_records(self, readers: Sequence[RecordReader]) -> None:
         """Note what was unusual about records, when all are read."""
@@ -350,11 +373,14 @@ class TableReader:
     def _read_spreadsheet(self) -> Iterator[Row]:
         with self.open() as stream:
             records, notes = read_sheet(
-                stream, self.format.sheet, file=self.path, wanted=self._wanted
+                stream,
+                self.format.sheet,
+                file=self.path,
+                wanted=self._wanted,
+                names_columns=self._names_columns,
             )
-        header, above, more = guess_header(
-            [record for _, record in records[:_SAMPLE_LINES]], self.format.header
-        )
+        sample = [record for _, record in records[:_SAMPLE_LINES]]
+        header, above, more = guess_header(sample, self.format.header, self._names_columns)
         self.notes += [*notes, *more]
         yield from self._tabulate(iter(records[above:]), header, self.checks)
 

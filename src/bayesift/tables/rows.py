@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from bayesift.errors import DataError
 from bayesift.records import Note
@@ -27,8 +27,10 @@ from bayesift.tables.loading import ProblemLog, describe_damage
 if TYPE_CHECKING:
     import pyarrow as pa
 
+NamesColumns: TypeAlias = Callable[[Sequence[str]], bool]
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 
+_MAX_HEADER_LINE = 100  # where names of columns are known
 _MAX_HEADER_RECORD = 20  # records; lines of a title or a search may stand above the header
 _MAX_DEPTH = 20  # of JSON around the array of objects
 _LONGEST_NAME = 30  # characters of the name of a column
@@ -64,6 +66,33 @@ def read_separator_line(line: str) -> str | None:
     text = line.rstrip("\r\n")
     if len(text) == 5 and text.lower().startswith("sep="):
         return text[4]
+    return None
+
+
+def find_header(
+    lines: Sequence[str], names_columns: NamesColumns, default: str = ","
+) -> tuple[int, str] | None:
+    """Find the first line that names columns: the number of lines above it, and its delimiter.
+
+    Lines above it with as many cells are rows of the table: then it is not the header.
+
+    Examples
+    --------
+    >>> lines = ["SEARCH QUERY;soil", "-----", "", "Title;Year", "Erosion;2019"]
+    >>> find_header(lines, lambda cells: "Title" in cells)
+    (3, ';')
+    """
+    for above, line in enumerate(lines[:_MAX_HEADER_LINE]):
+        widths = {}
+        for delimiter in dict.fromkeys((default, *DELIMITERS)):
+            cells = next(Dialect(delimiter).reader([line], strict=False), [])
+            if names_columns(cells):
+                widths[delimiter] = len(cells)
+        if widths:
+            delimiter = max(widths, key=widths.__getitem__)
+            before = Dialect(delimiter).reader(lines[:above], strict=False)
+            has_rows = widths[delimiter] > 2 and widths[delimiter] in map(len, before)
+            return None if has_rows else (above, delimiter)
     return None
 
 
@@ -105,10 +134,15 @@ def guess_dialect(
 
 
 def guess_header(
-    records: Sequence[Sequence[str]], header: bool | None = None
+    records: Sequence[Sequence[str]],
+    header: bool | None = None,
+    names_columns: NamesColumns | None = None,
 ) -> tuple[bool, int, list[Note]]:
     """Whether there is a header, the number of records above it, and notes on what is unusual."""
     above = 0 if header is False else _count_above(records)
+    if names_columns is not None:
+        named = enumerate(records[:_MAX_HEADER_LINE])
+        above = next((place for place, cells in named if names_columns(cells)), above)
     if above:
         return (
             True,
@@ -284,7 +318,8 @@ class RecordReader:
 
     `report` takes a message about a record that cannot be read, and its line.
 
-    With `pad`, a record with too few fields is filled up with empty ones, and its line listed.
+    With `pad`, a record with too few fields is filled up with empty ones, and its line listed; one
+    of a single field is a line of text, and listed too.
     """
 
     lines: Iterator[str]
@@ -294,6 +329,7 @@ class RecordReader:
     pad: bool = False
     lone_quotes: list[int] = field(default_factory=list)
     short_rows: list[int] = field(default_factory=list)
+    text_lines: list[int] = field(default_factory=list)
     blank_rows: list[int] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
@@ -370,6 +406,9 @@ class RecordReader:
         if self.pad and error is None and 1 < len(record) < width:
             self.short_rows.append(line)
             return record + [""] * (width - len(record)), len(held)
+        if self.pad and error is None and len(record) == 1:
+            self.text_lines.append(line)
+            return [], len(held)
         if error is not None or len(held) > 1:
             plain = next(
                 Dialect(self.dialect.delimiter, quoted=False).reader([held[0].rstrip("\r\n")]),

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from bayesift.errors import DataError, RequestError
 from bayesift.records import Note
 from bayesift.tables.columns import SAMPLE_ROWS, Columns, label_candidates
-from bayesift.tables.rows import guess_header, name_columns
+from bayesift.tables.rows import NamesColumns, guess_header, name_columns
 
 SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
@@ -27,6 +27,7 @@ def read_sheet(
     *,
     file: Path,
     wanted: Columns | None = None,
+    names_columns: NamesColumns | None = None,
 ) -> tuple[Records, list[Note]]:
     """Read the rows of a sheet that are not blank, each with its number, and note the sheet taken.
 
@@ -37,6 +38,7 @@ def read_sheet(
         looks like a table of texts and labels. Hidden sheets are the last choice
     file : the name of the file in errors
     wanted : the columns that are looked for
+    names_columns : whether the cells of a row are the header that is looked for
     """
     from python_calamine import CalamineError, CalamineWorkbook, SheetVisibleEnum
 
@@ -60,7 +62,12 @@ def read_sheet(
     if len(sheets) == 1:
         return next(iter(sheets.values())), []
     ranks = {
-        name: (bool(records), name in shown, *_rank(records, wanted or Columns()))
+        name: (
+            bool(records),
+            names_columns is not None and _has_header(records, names_columns),
+            name in shown,
+            *_rank(records, wanted or Columns()),
+        )
         for name, records in sheets.items()
     }
     chosen = max(ranks, key=ranks.__getitem__)
@@ -73,6 +80,10 @@ def _read(book: Any, name: str) -> Records:
     cells = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
     rows = ((number, [_as_text(cell) for cell in row]) for number, row in enumerate(cells, 1))
     return [(number, row) for number, row in rows if any(map(str.strip, row))]
+
+
+def _has_header(records: Records, names_columns: NamesColumns) -> bool:
+    return any(names_columns(record) for _, record in records[:SAMPLE_ROWS])
 
 
 def _rank(records: Records, wanted: Columns) -> tuple[bool, bool, int]:

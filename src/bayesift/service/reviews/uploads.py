@@ -25,7 +25,7 @@ from bayesift.references import (
     load_references,
     read_references,
 )
-from bayesift.references.files import recognise
+from bayesift.references.files import decided_by_name, recognise
 from bayesift.screening.project import new_id
 from bayesift.screening.review_log import ReviewReading, with_decisions
 from bayesift.service.db.tables import DocumentRow, FilterRow, Reading
@@ -109,7 +109,10 @@ def read_upload(name: str, content: bytes) -> ReferenceList:
             raise DataError(f"{name}: {error.message}") from error
     named = str(path)
     return ReferenceList(
-        tuple(replace(r, file=name, id=r.id.replace(path.name, name, 1)) for r in found),
+        tuple(
+            replace(r, file=name, id=r.id.replace(path.name, name, 1))
+            for r in decided_by_name(found, name)
+        ),
         tuple(replace(file, file=name) for file in found.files),
         tuple(replace(p, file=name) if p.file == named else p for p in found.problems),
         tuple(replace(p, file=name) if p.file == named else p for p in found.refused),

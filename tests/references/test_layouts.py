@@ -1,0 +1,179 @@
+"""Layouts that general rules must read: what stands around a table or a record, and other names."""
+
+import pytest
+
+from bayesift.references import read_references
+from tests.references.test_programs import TABLES, check_article
+
+HEADER = "Title,Author Names,Source title,Publication Year,Volume,Issue,First Page,Last Page,"
+HEADER += "Abstract,DOI\n"
+ROW = 'Erosion of soils after fire,"Ash A., Bee B.",Journal of Soils,2019,3,2,12,19,Text.,'
+ROW += "10.1000/soil.1\n"
+ABOVE = {
+    "query and dashes": '"SEARCH QUERY","soil:ti"\n--------\n\n',
+    "lone quote": 'Search: 5" plates\n\n',
+    "many lines": "".join(f"#{number},soil OR fire,{number * 10}\n" for number in range(30)),
+    "mark": "\ufeff",
+    "separator": "sep=,\n",
+}
+
+
+@pytest.mark.parametrize("above", ABOVE)
+def test_lines_above_the_header(above, write):
+    found = read_references(write("export.csv", ABOVE[above] + HEADER + ROW))
+    check_article(found)
+    lines = (ABOVE[above] + HEADER).count("\n")
+    assert found[0].line == lines + 1
+
+
+def test_lines_among_and_below_the_rows(write):
+    text = HEADER + ROW + "\n" + HEADER + ROW + ",,,,,,,,,\n" + "Copyright 2024 by the press\n"
+    found = read_references(write("export.csv", text))
+    assert len(found) == 2
+    assert [problem.message for problem in found.problems] == [
+        "names the columns again, left out",
+        "a line of text and not a row of the table, left out",
+    ]
+    assert (found.refused, found.files[0].refused) == ((), 0)
+
+
+NAMES = {
+    "RefWorks": (
+        "Reference Type\tReference Id\tAuthors, Primary\tTitle Primary\tPeriodical Full\t"
+        "Pub Year\tVolume\tIssue\tStart Page\tOther Pages\tAbstract\tDOI\n"
+        "Journal Article\t7,doc:1\tAsh,Ann;Bee,Bob\tErosion of soils after fire\t"
+        "Journal of Soils\t2019\t3\t2\t12\t19\tText.\t10.1000/soil.1\n"
+    ),
+    "Citavi in German": (
+        "Titel;Autor;Zeitschrift;Jahr;Band;Heft;Seiten;Zusammenfassung;DOI\n"
+        'Erosion of soils after fire;"Ash, Ann; Bee, Bob";Journal of Soils;2019;3;2;12-19;Text.;'
+        "10.1000/soil.1\n"
+    ),
+    "LILACS in Portuguese": (
+        "Título,Autores,Revista,Ano,Volume,Número,Páginas,Resumo,DOI\n"
+        'Erosion of soils after fire,"Ash, Ann; Bee, Bob",Journal of Soils,2019,3,2,12-19,Text.,'
+        "10.1000/soil.1\n"
+    ),
+    "EBSCO": (
+        "title,abstract,an,contributors,doi,issue,pageEnd,pageStart,publicationDate,source,volume\n"
+        'Erosion of soils after fire,Text.,77,"Ash, Ann; Bee, Bob",10.1000/soil.1,2,19,12,'
+        "20190301,Journal of Soils,3\n"
+    ),
+    "Dublin Core": (
+        "dc.title,dc:creator,dc.date,prism:publicationName,prism:volume,prism:issue,pages,"
+        "dc.description,prism:doi\n"
+        'Erosion of soils after fire,"Ash, Ann; Bee, Bob",2019-03,Journal of Soils,3,2,12-19,'
+        "Text.,10.1000/soil.1\n"
+    ),
+    "lists of Python": (
+        "primary_title,abstract,authors,publication_year,secondary_title,volume,number,"
+        "start_page,end_page,doi\n"
+        "Erosion of soils after fire,Text.,\"['Ash, Ann', 'Bee, Bob']\",2019,Journal of Soils,3,2,"
+        "12,19,10.1000/soil.1\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("program", NAMES)
+def test_names_of_columns(program, write):
+    check_article(read_references(write("export.txt", NAMES[program])))
+
+
+def test_abstracts_without_titles(write):
+    text = "abstract,authors,label_included\nFires burn.,Ash,1\nSoils stay.,Bee,0\n"
+    found = read_references(write("export.csv", text))
+    assert [(r.title, r.abstract, r.included) for r in found] == [
+        ("", "Fires burn.", True),
+        ("", "Soils stay.", False),
+    ]
+
+
+def test_titles_are_not_names_of_other_titles(write):
+    text = "Short Title,Title,Original Title,Title Secondary,Author Address\nA,B,C,D,E\n"
+    (first,) = read_references(write("export.csv", text))
+    assert (first.title, first.journal, first.authors) == ("B", "D", ())
+
+
+def test_sheet_of_records_among_others(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["Search", "Hits", "Remarks on the search"])
+    for number in range(30):
+        book.active.append([f"soil OR fire {number}", number, "a remark of several words"])
+    sheet = book.create_sheet("records")
+    sheet.append(["Exported on 1 March 2020"])
+    for line in TABLES["distiller"].splitlines():
+        sheet.append(line.split("\t"))
+    book.save(tmp_path / "export.xlsx")
+    found = read_references(tmp_path / "export.xlsx")
+    assert check_article(found).line == 3
+
+
+def test_fields_by_row(write):
+    text = (
+        '"SEARCH QUERY","soil:ti"\n\n"TITLE","Erosion of soils after fire"\n'
+        '"AUTHOR NAMES","Ash A.","Bee B."\n"SOURCE","Journal of Soils"\n"PUBLICATION YEAR","2019"\n'
+        '"VOLUME","3"\n"ISSUE","2"\n"FIRST PAGE","12"\n"LAST PAGE","19"\n"ABSTRACT","Text."\n'
+        '"DOI","10.1000/soil.1"\n\n'
+    )
+    found = read_references(write("records.csv", text))
+    assert check_article(found).line == 3
+    twice = text + text.replace("Erosion", "Loss")
+    titles = [reference.title for reference in read_references(write("records.csv", twice))]
+    assert titles == ["Erosion of soils after fire", "Loss of soils after fire"]
+
+
+REFWORKS = """RT Journal Article
+SR Electronic
+ID 7
+A1 Ash,Ann
+A1 Bee,Bob
+T1 Erosion of soils
+ after fire
+YR 2019
+JF Journal of Soils
+VO 3
+IS 2
+SP 12
+OP 19
+AB Text.
+DO 10.1000/soil.1
+"""
+
+
+def test_tagged_text_of_refworks(write):
+    found = read_references(write("refworks.txt", REFWORKS))
+    first = check_article(found)
+    assert (found.files[0].format, first.type) == ("refworks", "JOUR")
+    found = read_references(write("refworks.txt", f"{REFWORKS}\n{REFWORKS}"))
+    assert len(found) == 2
+
+
+RECORD = "TY  - JOUR\nT1  - Erosion\nAB  - Text.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "n_records", "kept"),
+    [
+        (f"{RECORD}ER  -\nNL  - J Soils\n\nLink: x\n\n2.\n{RECORD}ER  -\n", 2, "NL"),
+        (f"{RECORD}ER  - End\nUK  - Unknown\nER  -\n", 1, "UK"),
+        (f"DB  - Ovid\n{RECORD}ER  -\n\nDB  - Ovid\n{RECORD}ER  -\n", 2, "DB"),
+        (f"{RECORD}ER  -\nM2  - last\n", 1, "M2"),
+        (RECORD.replace("JOUR", "Journal Article") + "ER  -\n", 1, "T1"),
+        (RECORD.replace("JOUR", "") + "ER  -\n", 1, "T1"),
+        ("\ufeff" + RECORD.replace("TY  - JOUR\n", "") + "ER  -\n", 1, "T1"),
+        (RECORD.replace("AB  -", "AB\t-") + "ER  -\n", 1, "AB"),
+    ],
+)
+def test_fields_around_a_record(text, n_records, kept, write):
+    found = read_references(write("export.ris", text))
+    assert [r.title for r in found] == ["Erosion"] * n_records
+    assert [r.abstract for r in found] == ["Text."] * n_records
+    assert kept in dict(found[0].fields)
+    assert found.refused == ()
+
+
+def test_a_record_without_fields_is_counted_as_skipped(write):
+    found = read_references(write("export.ris", f"{RECORD}ER  -\n\nTY  - JOUR\nER  - \n"))
+    assert (len(found), found.files[0].refused) == (1, 1)
+    assert found.refused[0].message == "record without any field, left out"
