@@ -1,4 +1,4 @@
-"""Screening of ten reviews against ASReview: `python -m benchmarks.screening COMMAND [REVIEW ...]`.
+"""Screening of 14 reviews against ASReview: `python -m benchmarks.screening COMMAND [REVIEW ...]`.
 
     ranking    the order of reading, a judgement at a time, from one relevant and one irrelevant
                record; the records are drawn from the seeds of `benchmarks/screening_asreview.py`,
@@ -14,12 +14,15 @@
     query      ATD from a query in words and no labels, over the mean ATD of `ranking`
     picture    recall curves of all reviews, as docs/pictures/screening-recall.svg
 
-Orders are kept in out/benchmarks/screening-ranking.json, and what is there is not run again.
+Records are ranked with the word vectors of the extra, or without them if the environment variable
+VARIANT is "words". Orders are kept in out/benchmarks/screening-VARIANT.json, and what is there is
+not run again.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -49,10 +52,12 @@ from bayesift.screening.simulation import simulate_review
 from bayesift.screening.stopping.decay import Tail
 from benchmarks.pools import LEAST_PLACES, VARIANTS
 from benchmarks.pools import kept as pools_read
+from benchmarks.pools import review as made_review
 from benchmarks.screening_asreview import REVIEWS, SEEDS, draw_start
 
 RESULTS = Path(__file__).parent.parent / "out" / "benchmarks"
-ORDERS = RESULTS / "screening-ranking.json"
+VARIANT = os.environ.get("VARIANT", "meaning")
+ORDERS = RESULTS / f"screening-{VARIANT}.json"
 PEER = RESULTS / "screening-asreview.json"
 CHAO = RESULTS / "screening-chao.json"
 PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "screening-recall.svg"
@@ -123,9 +128,7 @@ def run_ranking(reviews: Sequence[str]) -> None:
 
 def vectors(review: str) -> Pool:
     """Return the pool of a review: titles and abstracts only."""
-    return Pool.of_texts(
-        [d.full_text for d in corpus(review)], titles=[d.title for d in corpus(review)]
-    )
+    return VARIANTS[VARIANT](made_review(review))
 
 
 def run_chao(reviews: Sequence[str]) -> None:

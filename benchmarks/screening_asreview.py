@@ -1,4 +1,4 @@
-"""Run ASReview on the ten reviews, in an environment of its own.
+"""Run ASReview on 14 reviews, in an environment of its own.
 
 Run with `python benchmarks/screening_asreview.py OUT.json`.
 

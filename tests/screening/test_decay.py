@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom, poisson
 
-from bayesift.screening import PosteriorRule, RankDecay, learn_tails
+from bayesift.screening import CallaghanMuellerHansen, PosteriorRule, RankDecay, learn_tails
 from bayesift.screening.stopping import decay
 
 
@@ -101,7 +101,7 @@ def test_an_estimate_says_what_it_costs_to_be_surer():
     judgements = [True] * 25 + [False] * 75
     estimate = model.estimate(judgements, recall=0.95, confidence=0.95)
     assert (estimate.n_found, estimate.n_unseen, estimate.caveat) == (25, 700, "")
-    assert estimate.low <= estimate.expected <= estimate.high
+    assert estimate.low <= estimate.median <= estimate.high
     costs = list(estimate.more_reading.values())
     assert costs == sorted(costs)
     further = estimate.more_reading[0.95]
@@ -123,14 +123,28 @@ def test_an_estimate_in_words():
     )
     estimate = model.estimate([True] * 25 + [False] * 75)
     words = str(estimate)
-    assert (
-        f"{estimate.low} to {estimate.high} relevant left (expected {estimate.expected:.1f})"
-        in words
-    )
+    assert f"{estimate.median} relevant left ({estimate.low} to {estimate.high})" in words
     assert f"95% recall with probability {estimate.probability:.2f}" in words
     assert f"95% sure after {estimate.more_reading[0.95]} more without a find" in words
     assert "sure after" not in str(model.estimate([True] * 25 + [False] * 774))
     assert str(RankDecay(3).estimate([True] * 3)) == "nothing is left to read"
+
+
+def test_the_safe_side_is_where_the_rule_stops():
+    hits = np.array([True] * 25 + [False] * 775)
+    for n in (100, 400):
+        estimate = RankDecay(800).estimate(hits[:n], found_before=1)
+        stops = CallaghanMuellerHansen(every=10).stop(hits).n_read
+        assert abs(n + estimate.safe_reading - stops) <= 10
+        assert str(estimate).endswith(f"on the safe side after {estimate.safe_reading:,}")
+
+
+def test_an_interval_of_all_that_is_unread_is_not_shown():
+    early = RankDecay(300).estimate([True] * 15)
+    assert early.high - early.low > 0.5 * early.n_unseen
+    assert str(early) == (
+        "cannot tell yet what is left: too early, most of what is unread may be relevant"
+    )
 
 
 def test_what_says_nothing_says_so():

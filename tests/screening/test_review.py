@@ -65,7 +65,10 @@ def test_the_query_ranks_before_the_first_decision(project, references):
     assert sum(screen(Review(project, "ann"), n)) > 0.8 * n
 
 
-def test_keywords_and_word_vectors_are_parts_of_their_own(project, references, tmp_path):
+def test_keywords_and_word_vectors_are_parts_of_their_own(
+    project, references, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(WordVectors, "installed", lambda: None)
     vectors = WordVectors.of(["placebo", "mice"], [[1.0, 0.0], [0.0, 1.0]])
     parts = [
         part.name
@@ -78,6 +81,12 @@ def test_keywords_and_word_vectors_are_parts_of_their_own(project, references, t
     with Project.create(tmp_path / "keywords", described) as made:
         parts = [part.name for part in Review(made, "ann").ranked.queue.model.parts]
     assert parts == ["words", "stems", "directions", "titles", "keywords"]
+
+
+def test_installed_word_vectors_rank_by_default(project, monkeypatch):
+    vectors = WordVectors.of(["placebo", "mice"], [[1.0, 0.0], [0.0, 1.0]])
+    monkeypatch.setattr(WordVectors, "installed", lambda: vectors)
+    assert Review(project, "ann").ranked.queue.model.parts[-1].name == "dense"
 
 
 def test_records_excluded_by_their_full_texts_count_less(project):
@@ -150,7 +159,7 @@ def test_progress_is_silent_before_ten_finds(project):
     work = Review(project, "ann")
     screen(work, 5)
     assert "too early" in work.progress().stopping_line()
-    screen(work, 20)
+    screen(work, 45)
     progress = work.progress()
     assert not progress.estimate.caveat
     assert "95% recall with probability" in progress.stopping_line()
@@ -177,8 +186,8 @@ def test_decisions_out_of_the_order_of_the_ranking_are_a_start(project):
     )
     finds = screen(work, 15)
     estimate, alone = work.progress().estimate, RankDecay(68).estimate(finds, found_before=12)
-    assert (estimate.expected, estimate.n_found, estimate.n_unseen) == (
-        alone.expected,
+    assert (estimate.median, estimate.n_found, estimate.n_unseen) == (
+        alone.median,
         12 + sum(finds),
         53,
     )

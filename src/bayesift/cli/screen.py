@@ -49,8 +49,7 @@ ProjectPath = Annotated[
 VectorsPath = Annotated[
     Path | None,
     Option(
-        help="Word vectors, a file or folder, instead of those that bayesift[screening] installs: "
-        "records are also ranked by meaning.",
+        help="Word vectors to rank by meaning, a file or folder, instead of the installed ones.",
         exists=True,
     ),
 ]

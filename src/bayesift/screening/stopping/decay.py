@@ -17,6 +17,7 @@ from bayesift.screening.stopping.remaining import (
     allowed_missing,
     check_share,
 )
+from bayesift.screening.stopping.sampling import safe_reading
 
 LEAST_FOUND = 10  # relevant documents from which on the posterior says something
 TAIL_SHARES = (0.01, 0.03, 0.1, 0.2, 0.4, 0.7)
@@ -51,6 +52,8 @@ _NEGLIGIBLE_MASS = 1e-7  # mass of the numbers left that are not looked at
 _WEAK_ORDER_PROBABILITY = 0.25
 # So much holds the truth in 95% of the looks even in the worst tenth of the made pools.
 _INTERVAL_MASS = 0.975
+_WIDE_SHARE = 0.5  # of the unread documents, from which on an interval is not shown
+_WIDE_NUMBER = 10
 
 
 @dataclass(frozen=True)
@@ -61,25 +64,28 @@ class StoppingEstimate:
     ----------
     n_found : relevant documents found, those of the start included
     n_unseen : documents not read
-    expected, low, high : number of relevant documents among them, and its 95% interval
+    median, low, high : number of relevant documents among them, and its 95% interval
     recall : the recall aimed at
     probability : that it is reached
     confidence : the probability at which to stop
     more_reading : for some probabilities, how many further documents without a relevant one it
         takes to reach it
+    safe_reading : the same for the rule of Callaghan & Müller-Hansen, which assumes no more than
+        that the order is not worse than a random one
     weak_order : probability that relevant documents do not become rarer, as in a random order
     caveat : why the numbers say little; empty if nothing speaks against them
     """
 
     n_found: int
     n_unseen: int
-    expected: float
+    median: int
     low: int
     high: int
     recall: float
     probability: float
     confidence: float
     more_reading: Mapping[float, int]
+    safe_reading: int
     weak_order: float
     caveat: str = ""
 
@@ -97,20 +103,23 @@ class StoppingEstimate:
         --------
         >>> estimate = RankDecay(500).estimate([True] * 15 + [False] * 235)
         >>> print(estimate)  # doctest: +NORMALIZE_WHITESPACE
-        0 to 2 relevant left (expected 0.1), 95% recall with probability 0.91; 95% sure after 83
-        more without a find
+        0 relevant left (0 to 2), 95% recall with probability 0.91; 95% sure after 83 more without
+        a find, on the safe side after 226
         """
         if not self.n_unseen:
             return "nothing is left to read"
         if self.caveat:
             return f"cannot tell yet what is left: {self.caveat}"
-        number = f"{self.low:,} to {self.high:,}" if self.low < self.high else f"{self.low:,}"
+        between = f" ({self.low:,} to {self.high:,})" if self.low < self.high else ""
         chance = "above 0.99" if self.probability > 0.995 else f"{self.probability:.2f}"
-        said = f"{number} relevant left (expected {_rounded(self.expected)}), "
+        said = f"{self.median:,} relevant left{between}, "
         said += f"{self.recall:.0%} recall with probability {chance}"
         for sure, n in sorted(self.more_reading.items()):
             if n and sure >= self.confidence:
-                return f"{said}; {sure:.0%} sure after {n:,} more without a find"
+                said += f"; {sure:.0%} sure after {n:,} more without a find"
+                break
+        if self.safe_reading:
+            said += f", on the safe side after {self.safe_reading:,}"
         return said
 
 
@@ -290,7 +299,7 @@ class RankDecay:
         return StoppingEstimate(
             n_found=remaining.n_found,
             n_unseen=self.n_documents - n_read,
-            expected=remaining.mean,
+            median=int(np.median(remaining.draws)),
             low=low,
             high=high,
             recall=recall,
@@ -299,8 +308,14 @@ class RankDecay:
             more_reading=self._more_reading(
                 positions, n_read, allowed, sorted({*CONFIDENCES, confidence})
             ),
+            safe_reading=safe_reading(
+                np.asarray(judgements, dtype=bool),
+                self.n_documents,
+                missing=allowed + 1,
+                confidence=confidence,
+            ),
             weak_order=weak,
-            caveat=_caveat(finds, weak, self.n_documents - n_read),
+            caveat=_caveat(finds, weak, self.n_documents - n_read, high - low),
         )
 
     def log_evidence(self, positions: IntArray) -> FloatArray:
@@ -452,17 +467,13 @@ def _shapes(n_documents: int) -> tuple[FloatArray, ...]:
     )
 
 
-def _rounded(number: float) -> str:
-    if number < 9.95:
-        return f"{number:.1f}"
-    return f"{number:,.0f}"
-
-
-def _caveat(n_found: int, weak: float, n_unseen: int) -> str:
+def _caveat(n_found: int, weak: float, n_unseen: int, width: int) -> str:
     if not n_unseen:
         return ""
     if n_found < LEAST_FOUND:
         return f"too early, {n_found} of {LEAST_FOUND} relevant records found"
     if weak > _WEAK_ORDER_PROBABILITY:
         return "relevant records do not become rarer; the order may be no better than random"
+    if width > max(_WIDE_SHARE * n_unseen, _WIDE_NUMBER):
+        return "too early, most of what is unread may be relevant"
     return ""

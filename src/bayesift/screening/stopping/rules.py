@@ -16,12 +16,12 @@ from typing import Literal, Protocol
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.stats import binom, hypergeom, norm, poisson
+from scipy.stats import binom, norm, poisson
 
 from bayesift.arrays import BoolArray, FloatArray, IntArray
 from bayesift.screening.stopping.decay import LEAST_FOUND, TAILS, RankDecay, Tail
 from bayesift.screening.stopping.remaining import RemainingRelevant, allowed_missing
-from bayesift.screening.stopping.sampling import SampleCheck
+from bayesift.screening.stopping.sampling import SampleCheck, run_p_value
 
 _DOCUMENTS_PER_LOOK = 10  # documents between two looks of a rule
 
@@ -138,14 +138,15 @@ class CallaghanMuellerHansen:
             level = 1.0 - self.confidence
             if self.corrected:
                 level *= 6.0 / (math.pi * look) ** 2 / look
-            begins = np.arange(0, n, self.every)
             missing = allowed_missing(found + found_before, self.recall) + 1
-            sampled_hits = found - counts[begins]
-            p = hypergeom.cdf(
-                sampled_hits, len(hits) - begins, sampled_hits + missing, n - begins
+            p = run_p_value(
+                counts[: n + 1],
+                n_read=n,
+                n_documents=len(hits),
+                missing=missing,
+                every=self.every,
             )
-            p = np.where(missing > len(hits) - n, 0.0, p)
-            return bool(p.min() <= level)
+            return p <= level
 
         return _first(hits, found_before, self.every, rejected)
 

@@ -17,12 +17,13 @@ one long; neither invalidates the bound.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
 from scipy.stats import hypergeom
 
-from bayesift.arrays import FloatArray, IntArray
+from bayesift.arrays import BoolArray, FloatArray, IntArray
 from bayesift.screening.stopping.remaining import (
     RemainingRelevant,
     allowed_missing,
@@ -31,6 +32,7 @@ from bayesift.screening.stopping.remaining import (
 
 # Weight of the model's posterior in the prior of a sample check; the rest has a heavy tail.
 _TRUST = 0.9
+_RUNS = 100  # that are tested, at most
 
 
 def recall_p_value(
@@ -58,6 +60,62 @@ def recall_p_value(
     if least - n_hits > n_unseen - n_sample:
         return 0.0
     return float(hypergeom.cdf(n_hits, n_unseen, least, n_sample))
+
+
+def run_p_value(
+    counts: IntArray, *, n_read: int, n_documents: int, missing: int, every: int = 10
+) -> float:
+    """Compute the smallest p-value over all runs of documents read last, taken for random samples.
+
+    Parameters
+    ----------
+    counts : relevant documents among the first 0, 1, 2, ... read; later ones are irrelevant
+    n_read : documents read
+    n_documents : to read in all
+    missing : the number of relevant documents left that the test would exclude
+    every : documents between the beginnings of two runs
+
+    Examples
+    --------
+    >>> counts = np.arange(21)
+    >>> round(run_p_value(counts, n_read=70, n_documents=100, missing=2), 2)
+    0.14
+    """
+    if missing > n_documents - n_read:
+        return 0.0
+    begins = np.arange(0, n_read, every)
+    hits = counts[-1] - counts[np.minimum(begins, len(counts) - 1)]
+    p = hypergeom.cdf(hits, n_documents - begins, hits + missing, n_read - begins)
+    return float(p.min(initial=1.0))
+
+
+def safe_reading(
+    judgements: BoolArray, n_documents: int, *, missing: int, confidence: float = 0.95
+) -> int:
+    """Count further irrelevant documents until the rule of Callaghan & Müller-Hansen stops.
+
+    Parameters
+    ----------
+    judgements : in the order of reading
+    n_documents : to read in all
+    missing : the number of relevant documents left that is excluded then
+    confidence : of the test
+
+    Examples
+    --------
+    >>> safe_reading(np.array([True] * 20 + [False] * 50), 100, missing=2)
+    12
+    """
+    check_share("confidence", confidence)
+    counts = np.concatenate([[0], np.cumsum(judgements)])
+    n_read = len(judgements)
+    every = max(10, n_read // _RUNS)
+
+    def excluded(n: int) -> bool:
+        p = run_p_value(counts, n_read=n, n_documents=n_documents, missing=missing, every=every)
+        return p <= 1.0 - confidence
+
+    return bisect_left(range(n_documents), True, lo=n_read, key=excluded) - n_read
 
 
 class SampleCheck:

@@ -123,7 +123,8 @@ def gauge_of(ranked: RankedRecords) -> schemas.GaugeOut:
     return schemas.GaugeOut(
         sentence=str(estimate),
         found=estimate.n_found,
-        left=estimate.expected,
+        left=estimate.median,
+        safe_reading=estimate.safe_reading,
         low=estimate.low,
         high=estimate.high,
         recall=estimate.recall,

@@ -188,17 +188,18 @@ class MoreReadingOut(BaseModel):
 
 
 class GaugeOut(BaseModel):
-    """What is left, with a 95% interval; before there is an estimate only a sentence."""
+    """What is left, its median with a 95% interval; before there is an estimate only a sentence."""
 
     sentence: str
     found: int | None = None
-    left: float | None = None
+    left: int | None = None
     low: int | None = None
     high: int | None = None
     recall: float | None = None
     probability_of_recall: float | None = None
     stop: bool = False
     more_reading: list[MoreReadingOut] = []
+    safe_reading: int | None = None
 
 
 class TallyOut(BaseModel):

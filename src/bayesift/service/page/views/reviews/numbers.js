@@ -150,7 +150,7 @@ const tallyCard = (tally, twice) =>
   );
 
 /** What it costs to be surer that the recall is reached. */
-function readingCosts({ recall, more_reading }) {
+function readingCosts({ recall, more_reading, safe_reading }) {
   const costs = more_reading.map(
     ({ probability, records }) => `${count(records)} for ${percent(probability)}`,
   );
@@ -159,7 +159,7 @@ function readingCosts({ recall, more_reading }) {
     h(
       "p",
       { class: "soft" },
-      `To be surer of ${percent(recall)} recall, irrelevant records to read in a row: ${costs.join(", ")}.`,
+      `To be surer of ${percent(recall)} recall, irrelevant records to read in a row: ${costs.join(", ")}; ${count(safe_reading)} by the rule of Callaghan and Müller-Hansen, which needs no model.`,
     )
   );
 }
