@@ -50,6 +50,7 @@ def load_rcv1_terms() -> list[Document]:
     """Return RCV1 with the numbers of its terms as words: there are no texts."""
     corpus = load_rcv1(folder="rcv1-sample")
     X = corpus.vectors
+    assert X is not None
     return [
         replace(document, text=" ".join(f"term{term}" for term in X.indices[first:last]))
         for document, first, last in zip(corpus, X.indptr[:-1], X.indptr[1:], strict=True)
