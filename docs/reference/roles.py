@@ -48,7 +48,7 @@ def _row(route: APIRoute, method: str) -> str:
     if role is not None:
         where = "in the service" if item is None else f"in the {item.kind}"
         needs = f"{role} {where}"
-        scope: str = required_scope(role, method)
+        scope: str = required_scope(route, role, method)
     elif themselves in calls:
         needs = "to be signed in"
         scope = "manage"

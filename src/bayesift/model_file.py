@@ -81,12 +81,15 @@ def check_place(path: Path) -> None:
         path.suffix == ".zip" or (not (path / HEADER).exists() and any(path.iterdir()))
     ):
         raise DataError("is a folder with something else in it; name another", file=path)
-    if path.is_file() and not _is_zipped_model(path):
+    if path.is_file() and not is_model_file(path):
         raise DataError("is a file with something else in it; name another", file=path)
     check_writable(path / HEADER if path.is_dir() else path)
 
 
-def _is_zipped_model(path: Path) -> bool:
+def is_model_file(path: Path) -> bool:
+    """Whether a file or folder looks like a model file."""
+    if path.is_dir():
+        return (path / HEADER).is_file()
     try:
         with zipfile.ZipFile(path) as archive:
             return HEADER in archive.namelist()

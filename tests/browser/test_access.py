@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.models import topics_model
 from tests.browser.pages import becomes_true, expect, go, heading, queue_of, wait_saved
 from tests.service.test_reviews import ris
 
@@ -59,6 +60,8 @@ def places(server):
         "#/filter/empty/queue",
         "#/filter/empty/overview",
     ]
+    server.send("models?name=topics", topics_model())
+    pages += ["#/models", "#/model/topics"]
     return [*pages, "#/reviews", "#/new-review", *review_places(server, other)]
 
 

@@ -164,9 +164,11 @@ class TextFeatures:
     def count_words(self, texts: Texts) -> IntArray:
         """Count the distinct words of each text, known or not."""
         assert self.vectorizer is not None
-        shortest = self.vectorizer.ngram_range[0]
-        counter: TermVectorizer = clone(self.vectorizer)
-        counter.set_params(ngram_range=(shortest, shortest))
+        shortest, longest = self.vectorizer.ngram_range
+        counter: TermVectorizer = self.vectorizer
+        if longest > shortest:
+            counter = clone(self.vectorizer)
+            counter.set_params(ngram_range=(shortest, shortest))
         return counter.n_terms(texts.values)
 
     @property

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Exit, Option
+from typer import Argument, BadParameter, Exit, Option
 
 from bayesift.cli.console import busy, print_note, stdout, table
 from bayesift.cli.options import add_command, command_group
@@ -90,6 +90,15 @@ def serve(
             "--demo", help="Fill a new folder with Python's documentation and two profiles."
         ),
     ] = False,
+    model: Annotated[
+        list[str] | None,
+        Option(
+            metavar="NAME=FILE",
+            help="A fitted model that answers over HTTP, or a folder of models; several times. A "
+            "file that has changed is a new version.",
+            show_default=False,
+        ),
+    ] = None,
     check: Annotated[
         bool,
         Option("--check", help="Only say what is wrong with the folder and its database."),
@@ -113,6 +122,7 @@ def serve(
         return
     from bayesift.service.db.database import open_store
 
+    models = _named_models(model or [])
     _prepare_process()
     with _listen(host, port) as listener, ExitStack() as opened:
         with busy("opening the filter"):
@@ -120,6 +130,7 @@ def serve(
             opened.callback(store.close)
             # This import takes seconds, in which the file of the store is checked.
             from bayesift.service import Service, ServiceSettings, run
+            from bayesift.service.models.shelf import add_file
 
             settings = ServiceSettings(
                 folder=data,
@@ -131,10 +142,35 @@ def serve(
                 keep_documents=keep_documents,
             )
             service = Service(settings, store)
+        with busy("loading models"):
+            for name, path in models.items():
+                add_file(service, name, path)
         _greet(service, host, port)
         if demo:
             _fill(service)
         run(service, host=host, port=port, listener=listener)
+
+
+def _named_models(given: list[str]) -> dict[str, Path]:
+    """Return the files of models by name: NAME=FILE, or the models of a folder by their names."""
+    from bayesift.model_file import is_model_file
+
+    found: dict[str, Path] = {}
+    for each in given:
+        name, is_named, path = each.partition("=")
+        place = Path(path if is_named else name)
+        if is_named or is_model_file(place):
+            named = [(name if is_named else place.stem, place)]
+        else:
+            inside = sorted(place.iterdir()) if place.is_dir() else []
+            named = [(model.stem, model) for model in inside if is_model_file(model)]
+        if not named:
+            raise BadParameter(f"{place} holds no model", param_hint="--model")
+        for known, file in named:
+            if known in found:
+                raise BadParameter(f"two models are named {known}", param_hint="--model")
+            found[known] = file
+    return found
 
 
 def _prepare_process() -> None:

@@ -50,6 +50,7 @@ from bayesift.service.filters import (
 )
 from bayesift.service.filters import routes as filter_routes
 from bayesift.service.filters.document_routes import STREAM
+from bayesift.service.models import routes as model_routes
 from bayesift.service.reviews import routes as review_routes
 from bayesift.service.reviews import upload_routes
 from bayesift.service.runtime import Metrics, Service, ServiceSettings, TheService
@@ -62,8 +63,10 @@ _SHUTDOWN_SECONDS = 20  # that open requests get
 _HEADER_SECONDS = 15.0
 _BODY_SECONDS = 30.0  # for a body, and longer for a large one:
 _SLOWEST_BYTES_PER_SECOND = 20_000
-_UPLOADS = frozenset({"/api/uploads", "/api/reviews/project", "/api/documents/read"})
-_LARGE = ("/api/documents", "/api/filters")  # and what is below them
+_UPLOADS = frozenset(
+    {"/api/uploads", "/api/reviews/project", "/api/documents/read", "/api/models"}
+)
+_LARGE = ("/api/documents", "/api/filters", "/api/models")  # and what is below them
 # Texts, and what begins or separates other values; a text that is not closed goes to the end.
 _JSON_VALUE = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{,]', re.DOTALL)
 _MAX_BODIES_AT_ONCE = 8  # of the largest size
@@ -87,6 +90,8 @@ _ROUTERS = (
     review_routes.router,
     review_routes.screening,
     review_routes.exports,
+    model_routes.router,
+    model_routes.metrics,
 )
 _HEADERS = {
     "Content-Security-Policy": (

@@ -115,6 +115,13 @@ def try_project(name: str, file: Path, folder: Path) -> None:
     unpacked_project(file.read_bytes())
 
 
+def try_model(name: str, file: Path, folder: Path) -> None:
+    """Load a fitted model and classify a text by it."""
+    from bayesift.service.models.serving import open_model
+
+    open_model(file)
+
+
 def try_filter(name: str, file: Path, folder: Path) -> None:
     """Check the model file of a filter, as `try_project` does."""
     read_filter(file.read_bytes())

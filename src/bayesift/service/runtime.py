@@ -34,6 +34,7 @@ from bayesift.service.filters.insight import InsightCache
 from bayesift.service.filters.operations import forget_deleted
 from bayesift.service.filters.snapshots import SnapshotFolder
 from bayesift.service.live import LiveState, Operation, QueueName, Writer
+from bayesift.service.models.shelf import ModelShelf
 from bayesift.service.reading import Reader, ReadingProcesses
 from bayesift.service.reviews.operations import take_in
 from bayesift.service.reviews.uploads import Uploads
@@ -225,6 +226,7 @@ class Service:
     first_start_until : time until which a person at this machine may become the first admin, if
         no user has signed in
     closing : set when the service is about to end
+    models : the fitted models that answer
     insight : cached estimates and topics of filters
     """
 
@@ -293,6 +295,8 @@ class Service:
             self.live = LiveState(self.store, snapshots)
             self.people = People(self.store, session_hours=self.settings.session_hours)
             self.members = Members(self.store, shared=self.settings.shared)
+            with self.store.reading() as read:
+                self.models = ModelShelf(self.settings.folder, read.models())
         finally:
             self.store.verify()
 
@@ -436,6 +440,7 @@ class Service:
             pool.shutdown(wait=True, cancel_futures=True)
         self.writer.close()
         self._learning.shutdown(wait=True, cancel_futures=True)
+        self.models.close()
         self.store.close()
 
 

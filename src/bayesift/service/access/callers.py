@@ -290,6 +290,8 @@ def _by_cookie(people: People, request: Request) -> Caller:
 
 # What the dependencies of `at_least` require, for those who ask before a body is read.
 _REQUIRED: dict[Callable[..., Any], Role | MemberRole] = {}
+# Dependencies of routes that only compute, whatever their method.
+_CHANGING_NOTHING: set[Callable[..., Any]] = set()
 
 
 def check_caller(
@@ -311,7 +313,7 @@ def check_caller(
         service.members.require(caller.person, item, "owner" if role == "admin" else role)
     elif role == "owner" or not caller.person.may(role):
         raise NotAllowedError(f"this needs the role {role}; yours is {caller.person.role}")
-    _check_scope(caller, role, method)
+    _check_scope(caller, required_scope(route, role, method))
 
 
 def required_role(route: APIRoute) -> Role | MemberRole | None:
@@ -322,24 +324,31 @@ def required_role(route: APIRoute) -> Role | MemberRole | None:
     return None
 
 
-def required_scope(role: Role | MemberRole, method: str) -> Scope:
+def required_scope(route: APIRoute, role: Role | MemberRole, method: str) -> Scope:
     """Return how far the token of a program must reach for a request."""
     if role in ("owner", "admin"):
         return "manage"
-    return "read" if method in _SAFE_METHODS else "write"
+    calls = {dependency.call for dependency in route.dependant.dependencies}
+    if method in _SAFE_METHODS or calls & _CHANGING_NOTHING:
+        return "read"
+    return "write"
 
 
-def _check_scope(caller: Caller, role: Role | MemberRole, method: str) -> None:
+def _check_scope(caller: Caller, needed: Scope) -> None:
     """Refuse a program whose token does not reach as far as its request."""
-    needed = required_scope(role, method)
     if SCOPES.index(caller.scope) < SCOPES.index(needed):
         raise NotAllowedError(
             f"this needs a token of the scope {needed}; this one has {caller.scope}"
         )
 
 
-def at_least(role: Role | MemberRole) -> Callable[..., Awaitable[Person]]:
-    """Create a dependency that requires this role or a higher one."""
+def at_least(
+    role: Role | MemberRole, *, changes: bool = True
+) -> Callable[..., Awaitable[Person]]:
+    """Create a dependency that requires this role or a higher one.
+
+    `changes` is whether a request by another method than GET may change something.
+    """
 
     async def person(request: Request, caller: TheCaller) -> Person:
         route: APIRoute = request.scope["route"]
@@ -348,16 +357,19 @@ def at_least(role: Role | MemberRole) -> Callable[..., Awaitable[Person]]:
         return caller.person
 
     _REQUIRED[person] = role
+    if not changes:
+        _CHANGING_NOTHING.add(person)
     return person
 
 
 async def themselves(request: Request, caller: TheCaller) -> Person:
     """Return the caller; refuse a program, which may not change how its person signs in."""
-    _check_scope(caller, "admin", request.method)
+    _check_scope(caller, "manage")
     return caller.person
 
 
 Reader = Annotated[Person, Depends(at_least("reader"))]
+Asker = Annotated[Person, Depends(at_least("reader", changes=False))]
 Reviewer = Annotated[Person, Depends(at_least("reviewer"))]
 Owner = Annotated[Person, Depends(at_least("owner"))]
 Admin = Annotated[Person, Depends(at_least("admin"))]

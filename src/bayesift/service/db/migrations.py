@@ -47,6 +47,14 @@ _TABLES_0005 = (
         scope VARCHAR NOT NULL, ending VARCHAR NOT NULL, until VARCHAR NOT NULL,
         digest VARCHAR NOT NULL)""",
 )
+_TABLES_0007 = (
+    """CREATE TABLE models (
+        name VARCHAR NOT NULL, version BIGINT NOT NULL, seq BIGINT NOT NULL,
+        at VARCHAR NOT NULL, "user" VARCHAR NOT NULL, content VARCHAR NOT NULL,
+        current BOOLEAN NOT NULL, digest VARCHAR NOT NULL, PRIMARY KEY (name, version))""",
+    """CREATE TABLE corrections (
+        seq BIGINT NOT NULL PRIMARY KEY, model VARCHAR NOT NULL, digest VARCHAR NOT NULL)""",
+)
 _TABLES_0001 = (
     """CREATE TABLE events (
         seq BIGINT NOT NULL PRIMARY KEY, batch BIGINT NOT NULL, at VARCHAR NOT NULL,
@@ -298,6 +306,11 @@ def _members(connection: Connection) -> None:
         connection.execute(insertion, values)
 
 
+def _models(connection: Connection) -> None:
+    for statement in _TABLES_0007:
+        connection.execute(text(statement))
+
+
 MIGRATIONS: dict[str, Callable[[Connection], None]] = {
     "0001 events, documents, what they amount to, people": _first_tables,
     "0002 the store has a name": _name_the_store,
@@ -305,6 +318,7 @@ MIGRATIONS: dict[str, Callable[[Connection], None]] = {
     "0004 filters and reviews have columns of their own": _filters_and_reviews,
     "0005 members, invitations, tokens of programs": _members,
     "0006 texts and payloads are packed": _packed_texts,
+    "0007 fitted models": _models,
 }
 
 

@@ -8,6 +8,7 @@ filters, judgements, words  their current state, written in the same transaction
 reviews, review_records     reviews and their records as they were read; decisions are events
 users, sessions, tokens     tokens are stored as SHA-256 only
 members, invitations        who may see, judge and manage which filter or review
+models, corrections         versions of fitted models, and events that correct their answers
 facts                       facts about the database itself, such as its name
 
 Every row has a digest of its values (`integrity.py`). `migrations.py` creates the tables; a change
@@ -190,6 +191,27 @@ class TokenRow:
     until: str
 
 
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """A version of a fitted model; `content` names its folder, one is `current` and answers."""
+
+    name: str
+    version: int
+    seq: int
+    at: str
+    user: str
+    content: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectionRow:
+    """A correction of an answer of a model; event `seq` holds it."""
+
+    seq: int
+    model: str
+
+
 def json_text(value: Any) -> str:
     """Return the text of a JSON value as it is stored."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -324,6 +346,8 @@ SESSIONS = _table("sessions", SessionRow, key=("key",))
 MEMBERS = _table("members", MemberRow, key=("kind", "name", "user"))
 INVITATIONS = _table("invitations", InvitationRow, key=("key",))
 TOKENS = _table("tokens", TokenRow, key=("key",))
+MODELS = _table("models", ModelRow, key=("name", "version"))
+CORRECTIONS = _table("corrections", CorrectionRow, key=("seq",))
 FACTS = sa.Table(
     "facts",
     METADATA,
@@ -345,6 +369,8 @@ _TABLES: dict[type, sa.Table] = {
     MemberRow: MEMBERS,
     InvitationRow: INVITATIONS,
     TokenRow: TOKENS,
+    ModelRow: MODELS,
+    CorrectionRow: CORRECTIONS,
 }
 _OF_ACCESS = (UserRow, SessionRow, MemberRow, TokenRow)  # what is held in memory
 
@@ -620,6 +646,17 @@ class Reading:
     def tokens(self) -> list[TokenRow]:
         """Return the tokens of programs."""
         return self._all(TokenRow, _select(TOKENS).order_by(TOKENS.c.name))
+
+    def models(self) -> list[ModelRow]:
+        """Return all versions of all models, oldest first."""
+        return self._all(ModelRow, _select(MODELS).order_by(MODELS.c.name, MODELS.c.version))
+
+    def corrections(self, model: str) -> list[EventRow]:
+        """Return the events that correct answers of a model, oldest first."""
+        query = _select(EVENTS).join(CORRECTIONS, CORRECTIONS.c.seq == EVENTS.c.seq)
+        return self._all(
+            EventRow, query.where(CORRECTIONS.c.model == model).order_by(EVENTS.c.seq)
+        )
 
     def fact(self, name: str) -> str:
         """Return a fact about the database itself."""

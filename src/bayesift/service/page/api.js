@@ -121,6 +121,7 @@ async function problemOf(response) {
 
 const part = encodeURIComponent;
 const of = name => `filters/${part(name)}`;
+const model = name => `models/${part(name)}`;
 const get = (path, signal = undefined) => request("GET", path, { signal });
 const post = (path, body = undefined) => request("POST", path, { body });
 
@@ -289,6 +290,30 @@ export const api = {
   /** @returns {Promise<Api.ObservedOut>} */
   addDocuments: (documents, signal) =>
     request("POST", "documents/batch", { body: { documents }, signal }),
+  /** @returns {Promise<Api.ModelOut[]>} */
+  models: signal => get("models", signal),
+  /** @returns {Promise<Api.ModelOut>} */
+  model: (name, signal) => get(model(name), signal),
+  /** @returns {Promise<Api.VersionOut[]>} */
+  versions: (name, signal) => get(`${model(name)}/versions`, signal),
+  /** @returns {Promise<Api.ModelOut>} */
+  addModel: (name, file) =>
+    request("POST", `models?name=${part(name)}`, {
+      body: file,
+      type: "application/octet-stream",
+    }),
+  /** @returns {Promise<Api.ModelOut>} */
+  chooseVersion: (name, version) => request("PUT", `${model(name)}/version`, { body: { version } }),
+  removeModel: name => request("DELETE", model(name)),
+  /** @returns {Promise<Api.ClassifiedOut>} */
+  classify: (name, row, signal) =>
+    request("POST", `${model(name)}/classify`, { body: { texts: [row], top: 5 }, signal }),
+  /** @returns {Promise<Api.ExplainedOut>} */
+  explainText: (name, row, signal) =>
+    request("POST", `${model(name)}/explain`, { body: { text: row }, signal }),
+  /** @returns {Promise<Api.CorrectedOut>} */
+  correct: (name, row, categories) => post(`${model(name)}/corrections`, { text: row, categories }),
+
   eventsOf: name => `api/${of(name)}/retrieved/events`,
   exportOf: (name, what) => `api/${of(name)}/export/${what}`,
 };

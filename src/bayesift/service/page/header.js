@@ -50,13 +50,16 @@ function navigation(hash) {
   const links = [
     ["#/reviews", "Reviews"],
     ["#/", "Filters"],
+    ["#/models", "Models"],
     ...(mayDo("reviewer") ? [["#/add", "Add documents"]] : []),
     ...(mayDo("admin") ? [["#/users", "People"]] : []),
   ];
   const here =
     hash === "" || /^#\/(review|new-review)/.test(hash)
       ? "#/reviews"
-      : (["#/add", "#/users"].find(each => hash.startsWith(each)) ?? "#/");
+      : /^#\/model/.test(hash)
+        ? "#/models"
+        : (["#/add", "#/users"].find(each => hash.startsWith(each)) ?? "#/");
   return h(
     "nav",
     { "aria-label": "Main" },

@@ -18,6 +18,8 @@ import { signInView } from "./views/common/sign_in.js";
 import { topicsView } from "./views/filters/topics.js";
 import { usersView } from "./views/common/users.js";
 import { invitationView } from "./views/common/members.js";
+import { modelsView } from "./views/models/list.js";
+import { modelView } from "./views/models/model.js";
 import { newReviewView } from "./views/reviews/new_review.js";
 import { recordsView, recordView, reviewConflictsView } from "./views/reviews/records.js";
 import { reviewNumbersView, reviewSettingsView } from "./views/reviews/numbers.js";
@@ -31,6 +33,7 @@ const VIEWS = {
   new: newFilterView,
   add: addDocumentsView,
   users: usersView,
+  models: modelsView,
 };
 const FILTER_VIEWS = {
   queue: queueView,
@@ -67,6 +70,7 @@ function place() {
   if (!location.hash) return [reviewsView, {}];
   const [first, name, view, about] = location.hash.replace(/^#\/?/, "").split("/").map(decode);
   if (first === "invitation") return [invitationView, { token: name }];
+  if (first === "model") return [modelView, { name }];
   if (first === "filter") return [FILTER_VIEWS[view ?? "queue"], { name, about }];
   if (first === "review") return [REVIEW_VIEWS[view ?? "screen"], { id: name, about }];
   return [VIEWS[first], {}];
@@ -133,9 +137,11 @@ function failure(problem, { name, about }) {
   const known =
     problem.status === 404 && location.hash.startsWith("#/review/")
       ? "This review or record does not exist."
-      : problem.status === 404 && name !== undefined
-        ? missing
-        : problem.message;
+      : problem.status === 404 && location.hash.startsWith("#/model/")
+        ? `The model “${name}” does not exist.`
+        : problem.status === 404 && name !== undefined
+          ? missing
+          : problem.message;
   const sentence =
     problem instanceof Problem ? known : "The page failed; see the console of the browser.";
   return {
