@@ -288,7 +288,9 @@ def test_notes_of_people_in_rayyan(write):
 
 
 def test_files_and_notes_of_zotero_are_no_records(write):
-    text = "Key,Item Type,Title,Abstract Note\nA,journalArticle,Soils,Text.\nB,attachment,a.pdf,\n"
+    text = (
+        "Key,Item Type,Title,Abstract Note\nA,journalArticle,Soils,Text.\nB,attachment,a.pdf,\n"
+    )
     found = read_references(write("zotero.csv", text + "C,note,,\n"))
     assert [each.title for each in found] == ["Soils"]
     assert (len(found.problems), found.refused) == (2, ())
