@@ -139,6 +139,31 @@ def test_two_blind_reviewers_resolve_a_conflict(server, visit, files):
     expect(page.locator("main")).to_contain_text("kappa")
 
 
+def test_criteria_stay_in_view_and_words_are_highlighted(server, visit, files):
+    page = visit(server)
+    review = begin(page, files, "criteria")
+    go(page, f"#/review/{review}/settings")
+    page.get_by_label("Inclusion criteria").fill("\n".join(f"Criterion {n}" for n in range(40)))
+    page.get_by_label("Words to highlight for inclusion").fill("grain, wheat*\nwinter corn")
+    page.get_by_label("Words to highlight for exclusion").fill("harvest")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    go(page, f"#/review/{review}/screen")
+    chosen = page.locator(".paper mark.chosen")
+    expect(chosen.first).to_be_visible()
+    sides = set(chosen.evaluate_all("marks => marks.map(mark => mark.className)"))
+    assert sides <= {"chosen include", "chosen exclude"}
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    expect(page.locator(".criteria")).to_be_in_viewport(ratio=0.5)
+    scrolls = "box => box.scrollHeight > box.clientHeight && box.clientHeight < 500"
+    assert page.locator(".criteria").evaluate(scrolls)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.reload()
+    expect(page.locator(".criteria")).not_to_have_attribute("open", "")
+    page.locator(".criteria summary").click()
+    expect(page.get_by_text("Criterion 39")).to_be_visible()
+
+
 def record_of(page):
     """The number of the record in front."""
     return re.search(r"Record (\d+)", page.locator(".paper .meta").inner_text())[1]

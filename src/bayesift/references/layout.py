@@ -582,7 +582,7 @@ class Layout:
 
 
 def is_missing(text: str) -> bool:
-    """Whether a text only says that there is none, such as "[No abstract available]"."""
+    """Whether a text only says that a part is missing, such as "[No abstract available]"."""
     return len(text) < _LONGEST_MISSING and squeeze(text) in _MISSING
 
 

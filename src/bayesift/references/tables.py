@@ -214,7 +214,7 @@ def decode_cell(column: str, value: Any, depth: int = 0) -> Iterator[tuple[str, 
 
 
 def _unlisted(text: str) -> str:
-    """Return the items of a list that was written as in Python or JSON, one a line."""
+    """Return the items of a list that was written as in Python or JSON, one per line."""
     if not _LISTED.match(text):
         return text
     try:

@@ -121,6 +121,16 @@ class Record:
     reference: Reference
     sources: tuple[Reference, ...]
 
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """Where its sources are from: names of files with lines or rows."""
+        return tuple(dict.fromkeys(filter(None, (source.origin for source in self.sources))))
+
+    @property
+    def has_text(self) -> bool:
+        """Whether it has a title, an abstract or keywords, by which it can be ranked."""
+        return bool(self.reference.text.strip())
+
 
 @dataclass(frozen=True)
 class ReviewerDecision:
@@ -160,6 +170,10 @@ class ReviewTags:
     stage: Stage = ABSTRACT
 
 
+HIGHLIGHTS = ("highlight_include", "highlight_exclude")
+_LISTS_OF_SETTINGS = {"reasons", *HIGHLIGHTS}
+
+
 @dataclass(frozen=True)
 class ProjectSettings:
     """What a review was begun with; an event "settings" changes it.
@@ -171,6 +185,8 @@ class ProjectSettings:
     reasons : of exclusion, to choose from
     reviewers_per_record : 1, or 2 for double screening
     full_texts : whether included records are screened again by their full texts
+    highlight_include, highlight_exclude : words and phrases to highlight in the text of records,
+        for inclusion and for exclusion (`Highlights`); they do not change the ranking
     """
 
     query: str = ""
@@ -178,6 +194,8 @@ class ProjectSettings:
     reasons: tuple[str, ...] = ()
     reviewers_per_record: int = 1
     full_texts: bool = False
+    highlight_include: tuple[str, ...] = ()
+    highlight_exclude: tuple[str, ...] = ()
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> ProjectSettings:
@@ -188,18 +206,16 @@ class ProjectSettings:
         """Return the settings with some of them changed; refuses unknown ones."""
         kinds = {"query": str, "criteria": str, "reviewers_per_record": int, "full_texts": bool}
         for name, value in values.items():
-            if name == "reasons":
-                if not isinstance(value, list | tuple) or not all(
-                    isinstance(reason, str) for reason in value
-                ):
-                    raise DataError("reasons must be a list of texts")
+            if name in _LISTS_OF_SETTINGS:
+                if not _are_texts(value):
+                    raise DataError(f"{name} must be a list of texts")
             elif name not in kinds or not isinstance(value, kinds[name]):
                 raise DataError(f"no setting {name!r:.40} = {value!r:.40}")
         if values.get("reviewers_per_record", 1) not in (1, 2):
             raise DataError("a record has one reviewer or two")
         changes = dict(values)
-        if "reasons" in changes:
-            changes["reasons"] = tuple(changes["reasons"])
+        for name in changes.keys() & _LISTS_OF_SETTINGS:
+            changes[name] = tuple(changes[name])
         return replace(self, **changes)
 
 

@@ -187,7 +187,7 @@ def next_record(
     with service.live.reviews.recent_ranking(review, person.name) as (opened, ranked):
         log = opened.seen_by(person.name)
         rows = ranked.open_rows(person.name, stage)
-        order = rows[(-ranked.queue.scores[rows]).argsort(kind="stable")]
+        order = rows[(-ranked.scores[rows]).argsort(kind="stable")]
         names = [ranked.ids[row] for row in order]
         skipped = set(skip or ())
         names = [name for name in names if name not in skipped] or names
