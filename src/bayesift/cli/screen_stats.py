@@ -43,7 +43,11 @@ def stats(
             "reviewers": _reviewers(opened),
             "agreement": _agreement(opened),
             "methods": _methods(opened),
+            "full_texts": len(opened.full_text_files),
         }
+        held = {file.digest for file in opened.full_text_files.values()}
+        for trouble in opened.full_texts.troubles(sorted(held)):
+            print_note(f"bayesift: {trouble}")
     if chart is not None:
         flow.chart().save(chart)
         print_note(f"chart: {chart}")
@@ -131,6 +135,8 @@ def _print(flow: PrismaFlow, found: dict[str, Any]) -> None:
         counts.add_row(f"identified in {name}", f"{count:,}")
     for name, count in (("duplicates joined", flow.duplicates), ("to screen", flow.n_records)):
         counts.add_row(name, f"{count:,}")
+    if found["full_texts"]:
+        counts.add_row("with a full text attached", f"{found['full_texts']:,}")
     if flow.without_text:
         counts.add_row("without title and abstract, listed apart", f"{flow.without_text:,}")
     console.print(counts)

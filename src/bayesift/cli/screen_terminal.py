@@ -29,6 +29,7 @@ KEYS = (
     ("m", "maybe"),
     ("r", "exclude with a reason"),
     ("n", "note"),
+    ("a", "attach a PDF"),
     ("u", "undo"),
     ("s", "skip"),
     ("/", "search"),
@@ -38,6 +39,7 @@ KEYS = (
 _VERDICTS: dict[str, Verdict] = {"include": "included", "exclude": "excluded", "maybe": "maybe"}
 _LINE_HELP = """include | exclude [REASON] | maybe   decide (i, e, m)
 note TEXT                            keep a note (n)
+attach [--replace] PATH              attach the PDF of the full text (a)
 undo                                 take back the last decision (u)
 skip                                 show this record again after all others (s)
 search WORDS                         list records that hold all words (/)
@@ -52,11 +54,13 @@ _SHORT = {
     "e": "exclude",
     "m": "maybe",
     "n": "note",
+    "a": "attach",
     "u": "undo",
     "s": "skip",
     "/": "search",
 }
 _SHORT |= {"?": "help", "h": "help", "q": "quit", "r": "exclude", "o": "open", "w": "words"}
+_PROMPTS = {"n": "Note: ", "/": "Search: ", "a": "PDF file: "}
 _FOR = "bold green"
 _AGAINST = "dim red"
 _INCLUDE = "bold black on bright_cyan"  # words that people highlight
@@ -86,6 +90,7 @@ class ScreeningSession:
             else:
                 actions: dict[str, Callable[[str], None]] = {
                     "note": self._note,
+                    "attach": self._attach,
                     "undo": self._undo,
                     "skip": self._skip,
                     "search": self._search,
@@ -125,6 +130,21 @@ class ScreeningSession:
             raise DataError("a note needs a text")
         self.review.note(self._current().id, text)
         self.message = "noted"
+
+    def _attach(self, text: str) -> None:
+        replace = text.startswith("--replace ")
+        path = text.removeprefix("--replace").strip()
+        if not path:
+            raise DataError("name the file, as in: attach trial.pdf")
+        record = self._current().id
+        held = self.review.project.full_text_files.get(record)
+        if held and held.by != self.review.reviewer and not replace:
+            raise DataError(
+                f"record {record} has {held.name}, attached by {held.by}; attach --replace PATH "
+                "puts another file in its place"
+            )
+        attached = self.review.attach(record, path, replace=replace)
+        self.message = f"attached {attached.name} ({attached.size:,} bytes)"
 
     def _undo(self, _: str) -> None:
         record = self.review.undo()
@@ -239,9 +259,19 @@ def _print_record(session: ScreeningSession, target: TextIO) -> None:
     )
     title = _with_signs(session, reference.title or "(no title)")
     abstract = _with_signs(session, reference.abstract or "(no abstract)")
-    for text in ("", f"[{record.id}] {title}", told, abstract):
+    attached = _attached(session, record)
+    for text in ("", f"[{record.id}] {title}", told, *attached, abstract):
         print(*_wrapped(text, width), sep="\n", file=target)
     target.flush()
+
+
+def _attached(session: ScreeningSession, record: Record) -> list[str]:
+    """Name the file that is attached to a record, if there is one, with its path."""
+    project = session.review.project
+    held = project.full_text_files.get(record.id)
+    if held is None:
+        return []
+    return [f"full text: {held.name} ({project.full_texts.path(held.digest)})"]
 
 
 def _with_signs(session: ScreeningSession, text: str) -> str:
@@ -330,6 +360,7 @@ def page(session: ScreeningSession, width: int, height: int, scroll: int = 0) ->
             _marked(session, highlighted(reference.title or "(no title)", words, "bold")),
             Text(_byline(record), style="cyan"),
             Text(f"{rank}{f', {verdict}' if verdict else ''}", style="dim"),
+            *(Text(line, style="cyan") for line in _attached(session, record)),
             Text(""),
             _marked(session, highlighted(reference.abstract or "(no abstract)", words)),
         ]
@@ -408,8 +439,8 @@ def _act(
             reason = reasons[int(reason) - 1]
         if reason:
             session.run("exclude", reason)
-    elif key in ("n", "/"):
-        text = _ask(console, session, "Note: " if key == "n" else "Search: ", read_key)
+    elif key in _PROMPTS:
+        text = _ask(console, session, _PROMPTS[key], read_key)
         if text:
             session.run(_SHORT[key], text)
             if key == "/" and "\n" in session.message:

@@ -15,6 +15,7 @@ from bayesift.arrays import FloatArray, IntArray
 from bayesift.errors import DataError
 from bayesift.knowledge import Coverage
 from bayesift.references import Reference
+from bayesift.screening.full_texts import MAX_PDF_BYTES, FullTextFile
 from bayesift.screening.project import Project
 from bayesift.screening.queue import ReviewQueue
 from bayesift.screening.relevance import Pool
@@ -629,6 +630,24 @@ class Review:
             highlight_include=list(include),
             highlight_exclude=list(exclude),
         )
+
+    def attach(self, record: str, path: str | Path, *, replace: bool = False) -> FullTextFile:
+        """Attach the PDF of a full text to a record.
+
+        A file that the record has is replaced if the reviewer attached it, or if it shall be.
+        """
+        path = Path(path).expanduser()
+        try:
+            if path.stat().st_size > MAX_PDF_BYTES:
+                raise DataError(f"has more than the {MAX_PDF_BYTES:,} bytes allowed", file=path)
+            content = path.read_bytes()
+        except OSError as error:
+            message = f"cannot be read ({error.strerror or error})"
+            raise DataError(message, file=path) from error
+        held = self.project.full_text_files.get(record)
+        replaces = held.digest if held and (replace or held.by == self.reviewer) else ""
+        self.project.attach(record, path.name, content, by=self.reviewer, replaces=replaces)
+        return self.project.full_text_files[record]
 
     def split(self, record: str) -> None:
         """Make records of their own of the sources of a record."""

@@ -63,6 +63,7 @@ _HEADER_SECONDS = 15.0
 _BODY_SECONDS = 30.0  # for a body, and longer for a large one:
 _SLOWEST_BYTES_PER_SECOND = 20_000
 _UPLOADS = frozenset({"/api/uploads", "/api/reviews/project", "/api/documents/read"})
+_FULL_TEXT = "/full-text.pdf"  # the end of the address of the file of a record
 _LARGE = ("/api/documents", "/api/filters")  # and what is below them
 # Texts, and what begins or separates other values; a text that is not closed goes to the end.
 _JSON_VALUE = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{,]', re.DOTALL)
@@ -382,7 +383,7 @@ def _has_two_lengths(scope: Scope) -> bool:
 
 
 def _most_bytes(path: str, settings: ServiceSettings) -> int:
-    if path in _UPLOADS:
+    if path in _UPLOADS or path.endswith(_FULL_TEXT):
         return settings.max_upload
     return settings.max_body if path.startswith(_LARGE) else settings.max_json
 

@@ -127,6 +127,25 @@ class SetFullText(RecordCommand):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AttachFullText(RecordCommand):
+    """Attach a file that is kept, in place of the one with a digest."""
+
+    type = "attach"
+    name: str
+    digest: str
+    bytes: int
+    replaces: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DetachFullText(RecordCommand):
+    """Remove the file with a digest from a record."""
+
+    type = "detach"
+    replaces: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class SplitRecord(RecordCommand):
     """Make records of their own of the sources of a record."""
 

@@ -146,6 +146,7 @@ def shown_record(
     if resolution is not None:
         seen.append(_decision(resolution.by, resolution, resolved=True))
     sources = record.sources if len(record.sources) > 1 else ()
+    attached = log.full_text_files.get(name)
     return schemas.RecordOut(
         id=name,
         reference=ReferenceOut.model_validate(record.reference),
@@ -162,6 +163,7 @@ def shown_record(
         notes=[schemas.NoteOut.model_validate(note) for note in log.notes_on(name)],
         tags=list(log.tags_on(name)),
         full_text=log.full_text_places.get(name, ""),
+        file=None if attached is None else schemas.FullTextFileOut.model_validate(attached),
     )
 
 

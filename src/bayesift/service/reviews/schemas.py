@@ -107,6 +107,9 @@ class FullTextIn(RequestBody):
     place: Annotated[Text, StringConstraints(max_length=500, strip_whitespace=True)]
 
 
+FileDigest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
 class RecordQuery(BaseModel):
     """Which records to list: by the words of a search, by status in a stage, and by tag.
 
@@ -293,6 +296,16 @@ class NoteOut(AnswerBody):
     at: str
 
 
+class FullTextFileOut(AnswerBody):
+    """The PDF that is attached to a record."""
+
+    name: str
+    digest: str
+    size: int
+    by: str
+    at: str
+
+
 class RecordOut(BaseModel):
     """A record as a person may see it; `hidden` if it has a decision that is blind for them.
 
@@ -314,6 +327,7 @@ class RecordOut(BaseModel):
     notes: list[NoteOut]
     tags: list[str]
     full_text: str
+    file: FullTextFileOut | None
 
 
 class RecordRowOut(BaseModel):

@@ -1,5 +1,6 @@
 // A bibliographic record on the page: title, authors, where it appeared, links, abstract, notes, decisions.
 
+import { api } from "../../api.js";
 import { h, when, written } from "../../dom.js";
 import { percent } from "../../format.js";
 import { chosenWords, markedLine, markedText } from "../../highlight.js";
@@ -53,7 +54,13 @@ export function recordText(review, record, words = [], { folded = false } = {}) 
       reference.title ? markedLine(reference.title, words, chosen) : "(no title)",
     ),
     h("p", { class: "byline" }, written(byline(reference))),
-    h("p", { class: "links row" }, links(reference), fullText(record.full_text)),
+    h(
+      "p",
+      { class: "links row" },
+      links(reference),
+      fullText(record.full_text),
+      pdfLink(review, record),
+    ),
     folded ? h("details", {}, h("summary", {}, "Abstract"), text) : text,
     reference.keywords.length > 0 &&
       h("p", { class: "soft" }, "Keywords: ", written(reference.keywords.join("; "))),
@@ -79,6 +86,10 @@ const isLink = text => /^https?:\/\//i.test(text);
 const fullText = place =>
   place &&
   (isLink(place) ? outside(place, "Full text") : h("span", {}, "Full text: ", written(place)));
+
+/** The PDF that is attached; it opens beside this page, on a page of its own. */
+const pdfLink = (review, { id, file }) =>
+  file && outside(api.fullTextFile(review.id, id), `PDF: ${file.name}`);
 
 function links({ doi, pmid, url }) {
   return [
