@@ -11,6 +11,7 @@ from bayesift.references import read_references
 from tests.browser.conftest import PATIENCE
 from tests.browser.pages import becomes_true, expect, go
 from tests.browser.server import Server, wheat
+from tests.screening.test_full_texts import OTHER, PDF
 from tests.servers import new_database
 from tests.service.test_reviews import ris
 
@@ -137,6 +138,58 @@ def test_two_blind_reviewers_resolve_a_conflict(server, visit, files):
     expect(page.get_by_text("No conflicts")).to_be_visible()
     go(page, f"#/review/{review}/numbers")
     expect(page.locator("main")).to_contain_text("kappa")
+
+
+def test_criteria_stay_in_view_and_words_are_highlighted(server, visit, files):
+    page = visit(server)
+    review = begin(page, files, "criteria")
+    go(page, f"#/review/{review}/settings")
+    page.get_by_label("Inclusion criteria").fill("\n".join(f"Criterion {n}" for n in range(40)))
+    page.get_by_label("Words to highlight for inclusion").fill("grain, wheat*\nwinter corn")
+    page.get_by_label("Words to highlight for exclusion").fill("harvest")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    go(page, f"#/review/{review}/screen")
+    chosen = page.locator(".paper mark.chosen")
+    expect(chosen.first).to_be_visible()
+    sides = set(chosen.evaluate_all("marks => marks.map(mark => mark.className)"))
+    assert sides <= {"chosen include", "chosen exclude"}
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    expect(page.locator(".criteria")).to_be_in_viewport(ratio=0.5)
+    scrolls = "box => box.scrollHeight > box.clientHeight && box.clientHeight < 500"
+    assert page.locator(".criteria").evaluate(scrolls)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.reload()
+    expect(page.locator(".criteria")).not_to_have_attribute("open", "")
+    page.locator(".criteria summary").click()
+    expect(page.get_by_text("Criterion 39")).to_be_visible()
+
+
+def test_a_pdf_is_attached_shown_and_replaced_only_after_a_question(
+    server, visit, files, tmp_path
+):
+    (tmp_path / "one.pdf").write_bytes(PDF)
+    (tmp_path / "two.pdf").write_bytes(OTHER)
+    page = visit(server)
+    review = begin(page, files, "full texts")
+    page.keyboard.press("f")
+    page.get_by_label("PDF of the full text").set_input_files(tmp_path / "one.pdf")
+    link = page.get_by_role("link", name="PDF: one.pdf")
+    expect(link).to_be_visible()
+    content = page.request.get(server.url + link.get_attribute("href")).body()
+    assert content == PDF
+    record = record_of(page)
+    other = visit(server, server.person("third"), f"#/review/{review}/record/{record}")
+    other.get_by_role("button", name="Full text").click()
+    place = other.get_by_label("Another PDF in its place")
+    place.set_input_files(tmp_path / "two.pdf")
+    expect(other.locator(".notice")).to_contain_text("one.pdf, attached by admin")
+    other.get_by_label("Replace or remove the file of admin").check()
+    place.set_input_files(tmp_path / "two.pdf")
+    expect(other.get_by_role("link", name="PDF: two.pdf")).to_be_visible()
+    other.get_by_role("button", name="Full text").click()
+    other.get_by_role("button", name="Remove the PDF").click()
+    expect(other.get_by_role("link", name="PDF:")).to_have_count(0)
 
 
 def record_of(page):

@@ -177,3 +177,120 @@ def test_a_record_without_fields_is_counted_as_skipped(write):
     found = read_references(write("export.ris", f"{RECORD}ER  -\n\nTY  - JOUR\nER  - \n"))
     assert (len(found), found.files[0].refused) == (1, 1)
     assert found.refused[0].message == "record without any field, left out"
+
+
+OVID = """<1>
+Unique Identifier
+  123
+Title
+  Erosion of soils after fire
+Source
+  Journal of Soils. 3(2):12-19, 2019 Mar.
+Authors
+  Ash A
+  Bee B
+Abstract
+  Text.
+DOI Number
+  10.1000/soil.1
+
+<2>
+Title
+  Water
+  and oil
+Abstract
+  More.
+"""
+
+
+def test_citations_of_ovid(write):
+    found = read_references(write("citation.txt", OVID))
+    assert len(found) == 2
+    second = found[1]
+    assert (second.title, second.abstract, second.line) == ("Water and oil", "More.", 16)
+    text = OVID.partition("\n<2>")[0]
+    assert check_article(read_references(write("citation.txt", text))).id == "123"
+
+
+MISSING = """Authors,Title,Year,Abstract
+[No author name available],Proceedings,2020,[No abstract available]
+"Ash, A.",Soils,2020,n/a
+"None, Ann",No abstract,2020,No abstract was needed here.
+"""
+
+
+def test_what_databases_write_where_a_part_is_missing(write):
+    first, second, third = read_references(write("export.csv", MISSING))
+    assert (first.authors, first.abstract) == ((), "")
+    assert (second.authors, second.abstract) == (("Ash, A.",), "")
+    assert (third.authors, third.abstract) == (("None, Ann",), "No abstract was needed here.")
+
+
+def told(found):
+    return [[(d.verdict, d.reviewer, d.reasons) for d in each.decisions] for each in found]
+
+
+IN, OUT = ("included", "", ()), ("excluded", "", ())
+DECIDED = {
+    "of Colandr, by the last stage": (
+        "study_id,citation_title,citation_abstract,citation_screening_status,"
+        "fulltext_screening_status,citation_exclude_reasons,fulltext_exclude_reasons\n"
+        "1,A,B,included,excluded,,wrong drug\n2,C,D,excluded,not_screened,old,\n"
+        "3,E,F,screened_once,not_screened,,\n",
+        [[("excluded", "", ("wrong drug",))], [("excluded", "", ("old",))], []],
+    ),
+    "of SysRev, a row for each person": (
+        "Article ID,Title,Abstract,User Name,Include\n1,A,B,ann,true\n1,A,B,bob,false\n",
+        [[("included", "ann", ())], [("excluded", "bob", ())]],
+    ),
+    "of DistillerSR, under a question": (
+        "Refid,User,Title,Abstract,Should this reference be included?\n"
+        "1,ann,A,B,Include\n2,ann,C,D,Cannot tell\n3,bob,E,F,\n",
+        [[("included", "ann", ())], [("maybe", "ann", ())], []],
+    ),
+    "of EPPI-Reviewer, as letters": (
+        "ItemId,Title,Abstract,I/E/D/S flag\n1,A,B,I\n2,C,D,E\n3,E,F,D\n",
+        [[IN], [OUT], []],
+    ),
+    "of several people": (
+        "Title,Abstract,Reviewer 1,Decision (CD),Comments\nA,B,Yes,No,no\nC,D,,no,\n",
+        [
+            [("included", "reviewer1", ()), ("excluded", "cd", ())],
+            [("excluded", "cd", ())],
+        ],
+    ),
+    "of stages, by the last one": (
+        "Title,Abstract,T&A screening,Full text screening\nA,B,Include,Exclude\nC,D,Include,\n",
+        [[OUT], [IN]],
+    ),
+    "beside what is no decision": (
+        "Title,Abstract,Inclusion criteria,Included patients,Include (Y/N)\n"
+        "A,B,Yes,1200,Y\nC,D,No,7,\n",
+        [[IN], []],
+    ),
+}
+
+
+@pytest.mark.parametrize("program", DECIDED)
+def test_columns_of_decisions(program, write):
+    text, expected = DECIDED[program]
+    assert told(read_references(write("export.csv", text))) == expected
+
+
+def test_notes_of_people_in_rayyan(write):
+    notes = '{""Ann""=>true, ""Bob""=>""Excluded""} | RAYYAN-LABELS: rct,__EXR__wrong age | '
+    notes += 'USER-NOTES: {""Ann""=>[""see | page 3"", ""both""], ""Bob""=>[""old""]}'
+    text = f'key,title,abstract,notes\nrayyan-1,A,B,"RAYYAN-INCLUSION: {notes}"\n'
+    (found,) = read_references(write("articles.csv", text))
+    assert told([found]) == [[("included", "Ann", ()), ("excluded", "Bob", ("wrong age",))]]
+    assert found.labels == ("rct",)
+    assert found.notes == ("Ann: see | page 3", "Ann: both", "Bob: old")
+
+
+def test_files_and_notes_of_zotero_are_no_records(write):
+    text = (
+        "Key,Item Type,Title,Abstract Note\nA,journalArticle,Soils,Text.\nB,attachment,a.pdf,\n"
+    )
+    found = read_references(write("zotero.csv", text + "C,note,,\n"))
+    assert [each.title for each in found] == ["Soils"]
+    assert (len(found.problems), found.refused) == (2, ())

@@ -12,8 +12,11 @@ from bayesift.screening import (
     Project,
     ProjectSettings,
     RankDecay,
+    RankedRecords,
     Review,
+    ReviewLog,
     ReviewQueue,
+    methods_paragraph,
     review,
 )
 from bayesift.screening.review_log import FULL_TEXT, prior_values
@@ -341,3 +344,56 @@ def test_the_flow_of_a_review(project, references):
     drawn = flow.chart().to_svg()
     assert "animals (n = 1)" in drawn
     assert "Studies included in review (n = 1)" in drawn
+
+
+def textless_log():
+    """Two of five records have no text; one of the others is joined from two sources."""
+    found = [
+        Reference(title="Wheat harvest", file="a.ris", line=1),
+        Reference(authors=("Ash, A.",), doi="10.1000/x", file="a.ris", line=9),
+        Reference(title="Gold mines", file="a.ris", line=20),
+        Reference(title="Corn harvest", file="in/b.xlsx", line=4),
+        Reference(year=2019, file="in/b.xlsx", line=7),
+    ]
+    log = ReviewLog(found, [1, 2, 3, 1, 4], ProjectSettings(query="harvest"))
+    return log, RankedRecords(log)
+
+
+def test_records_without_text_are_listed_apart_and_counted():
+    log, ranked = textless_log()
+    ranks = ranked.ranks()
+    assert [ranks[record][0] for record in ("1", "3", "2", "4")] == [1, 2, 3, 4]
+    assert [ranks[record][1] for record in ("2", "4")] == [0.0, 0.0]
+    shown = []
+    while (record := ranked.next("ann")) is not None:
+        shown.append(record.id)
+        place = ranked.place(record.id, "ann")
+        assert (place["rank"] is None) == (record.id in "24")
+        given = {"by": "ann", "record": record.id, "verdict": "excluded", **place}
+        log.accept(log.prepare("decide", [given]))
+        ranked.learn(record.id)
+        ranked.queue.refit()
+    assert shown == ["1", "3", "2", "4"]
+    flow = PrismaFlow.of(log)
+    assert flow.without_text == 2
+    drawn = flow.chart().to_svg().replace("</text>", " ")
+    assert "without title and abstract, listed" in drawn
+    assert "apart (n = 2)" in drawn
+    said = methods_paragraph(log, "", ranked.describe())
+    assert "2 records without title, abstract and keywords could not be ranked" in said
+    assert "95% recall is reached with a probability of 95%" in said
+
+
+def test_open_records_without_text_are_not_among_those_of_the_estimate():
+    found = [Reference(title=f"Wheat {n}") for n in range(40)] + [Reference()] * 10
+    log = ReviewLog(found, list(range(1, 51)))
+    ranked = RankedRecords(log)
+    assert ranked.progress().estimate.n_unseen == 40
+
+
+def test_every_record_tells_the_rows_it_is_from():
+    log, ranked = textless_log()
+    assert log.records["1"].origins == ("a.ris, line 1", "b.xlsx, row 4")
+    (first, *_) = ranked.references()
+    assert dict(first.annotations)["sources"] == "a.ris, line 1; b.xlsx, row 4"
+    assert Reference(line=3).origin == "file, line 3"

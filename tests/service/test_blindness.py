@@ -8,11 +8,13 @@ from itertools import product
 import pytest
 
 from bayesift.screening import PersonalView, ProjectSettings, ReviewLog
+from tests.screening.test_full_texts import PDF
 from tests.service import test_reviews
 from tests.service.test_reviews import begin, ris
 from tests.service.worlds import Clients, running
 
 HIDDEN = "5"  # the record that ada has decided on, and nobody else
+RECORDS = (HIDDEN, "1", "3", "11")
 KINDS = ("ris", "csv", "xlsx", "bib", "nbib", "xml", "jsonl")
 STATUSES = ("open", "waiting", "conflict", "included", "excluded", "maybe")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(Z|\+00:00)?")
@@ -62,6 +64,9 @@ def screened(clients, verdict, reasons, note, tags):
     ):
         decide(clients.bob, review, record, said)
     decide(clients.bob, review, "11", "maybe")
+    for record in RECORDS:
+        sent = clients.ada.put(f"{path}/records/{record}/full-text.pdf?name=a.pdf", content=PDF)
+        assert sent.status_code == 200
     return review
 
 
@@ -77,7 +82,7 @@ def requests(app, review):
     addresses = []
     for path in review_routes(app):
         path = path.replace("{review}", review)
-        for record, kind in product((HIDDEN, "1", "3", "11"), KINDS):
+        for record, kind in product(RECORDS, KINDS):
             addresses.append(path.replace("{record}", record).replace("{kind}", kind))
     base = f"/api/reviews/{review}"
     for status, stage in product(STATUSES, ("abstract", "full text")):

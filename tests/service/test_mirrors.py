@@ -11,6 +11,7 @@ from bayesift.references import read_references
 from bayesift.screening import Project
 from bayesift.screening.review_log import Event
 from bayesift.service.reviews.live import Decide, perform
+from tests.screening.test_full_texts import PDF
 from tests.service.test_reviews import begin, decide, ris, same_log, screen
 from tests.service.worlds import Clients, running
 
@@ -74,6 +75,15 @@ def project_is_written(service, project):
     assert project.events == service.live.reviews.opened[project.id].log.events
     assert project.events[-1].record == "3"
     assert same_log(service, project.id)
+
+
+def test_full_texts_are_kept_in_the_folder_that_is_served(tmp_path):
+    with new_project(tmp_path) as project, served(project.folder) as service:
+        service.mirror(project, "ann")
+        path = f"/api/reviews/{project.id}/records/1/full-text.pdf"
+        assert Clients(service).ada.put(f"{path}?name=a.pdf", content=PDF).status_code == 200
+    with Project(tmp_path / "trade.review") as again:
+        assert again.full_texts.read(again.full_text_files["1"].digest) == PDF
 
 
 def test_a_folder_takes_what_its_service_has_when_it_is_opened_in_the_terminal(

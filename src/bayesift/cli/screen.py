@@ -91,6 +91,16 @@ def open_review(
             dir_okay=False,
         ),
     ] = None,
+    highlight_include: Annotated[
+        str | None,
+        Option(
+            help="Words and phrases to highlight for inclusion, with commas; random* is all that "
+            "begins so. They do not change the ranking."
+        ),
+    ] = None,
+    highlight_exclude: Annotated[
+        str | None, Option(help="Words and phrases to highlight for exclusion.")
+    ] = None,
     vectors: VectorsPath = None,
     reviewer: Annotated[
         str | None, Option(help="Your name; the name of your account by default.")
@@ -150,6 +160,7 @@ def open_review(
             _check_unchanged(project, query)
         if prior is not None:
             _keep_prior(project, name, _labelled(prior))
+        _keep_highlights(project, name, highlight_include, highlight_exclude)
         if serve and vectors is not None:
             raise typer.BadParameter(
                 "the web page ranks with the installed word vectors", param_hint="--vectors"
@@ -322,6 +333,20 @@ def _keep_prior(project: Project, reviewer: str, labelled: list[Reference]) -> N
 
     if prior_values(labelled) != prior_values(project.prior):
         project.append("prior", by=reviewer, records=prior_values(labelled))
+
+
+def _keep_highlights(
+    project: Project, reviewer: str, include: str | None, exclude: str | None
+) -> None:
+    """Keep the words to highlight in the project; None leaves a list as it is."""
+    from bayesift.screening.highlights import terms_of
+
+    given = {"highlight_include": include, "highlight_exclude": exclude}
+    changes: dict[str, Any] = {
+        name: terms_of(text) for name, text in given.items() if text is not None
+    }
+    if changes and project.settings.changed(changes) != project.settings:
+        project.append("settings", by=reviewer, **changes)
 
 
 def _labelled(path: Path) -> list[Reference]:

@@ -29,7 +29,7 @@ def stats(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print PRISMA counts, the agreement of reviewers and times."""
+    """Print PRISMA counts, agreement, times and a methods paragraph."""
     from bayesift.screening import PrismaFlow, Project
 
     if chart is not None and chart.suffix.lower() != ".svg":
@@ -42,7 +42,12 @@ def stats(
             "prisma": _flow(flow),
             "reviewers": _reviewers(opened),
             "agreement": _agreement(opened),
+            "methods": _methods(opened),
+            "full_texts": len(opened.full_text_files),
         }
+        held = {file.digest for file in opened.full_text_files.values()}
+        for trouble in opened.full_texts.troubles(sorted(held)):
+            print_note(f"bayesift: {trouble}")
     if chart is not None:
         flow.chart().save(chart)
         print_note(f"chart: {chart}")
@@ -52,10 +57,19 @@ def stats(
         _print(flow, found)
 
 
+def _methods(project: Project) -> str:
+    """Write the paragraph for the methods section, as the page does."""
+    from bayesift.screening import RankedRecords, methods_paragraph
+
+    ranked = RankedRecords(project, snapshots=project.snapshot_folder, fit=False)
+    return methods_paragraph(project, ranked.progress().stopping_line(), ranked.describe())
+
+
 def _flow(flow: PrismaFlow) -> dict[str, Any]:
     return {
         "identified": flow.identified,
         "duplicates": flow.duplicates,
+        "without_text": flow.without_text,
         "records": flow.n_records,
         "screened": flow.screening.n_screened,
         "stages": {
@@ -121,6 +135,10 @@ def _print(flow: PrismaFlow, found: dict[str, Any]) -> None:
         counts.add_row(f"identified in {name}", f"{count:,}")
     for name, count in (("duplicates joined", flow.duplicates), ("to screen", flow.n_records)):
         counts.add_row(name, f"{count:,}")
+    if found["full_texts"]:
+        counts.add_row("with a full text attached", f"{found['full_texts']:,}")
+    if flow.without_text:
+        counts.add_row("without title and abstract, listed apart", f"{flow.without_text:,}")
     console.print(counts)
     _print_stage("titles and abstracts", flow.screening)
     if flow.full_texts is not None:
@@ -133,6 +151,8 @@ def _print(flow: PrismaFlow, found: dict[str, Any]) -> None:
         console.print(people)
     if found["agreement"] is not None:
         _print_agreement(found["agreement"])
+    console.print("\nfor the methods section", style="bold")
+    console.print(found["methods"], highlight=False, markup=False)
 
 
 def _print_stage(title: str, found: StageCounts) -> None:

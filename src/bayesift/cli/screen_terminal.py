@@ -17,6 +17,7 @@ from rich.control import Control
 from rich.text import Text
 
 from bayesift.errors import DataError
+from bayesift.screening.highlights import Highlight, find_highlights, terms_of
 
 if TYPE_CHECKING:
     from bayesift.screening import Record, Review
@@ -28,6 +29,7 @@ KEYS = (
     ("m", "maybe"),
     ("r", "exclude with a reason"),
     ("n", "note"),
+    ("a", "attach a PDF"),
     ("u", "undo"),
     ("s", "skip"),
     ("/", "search"),
@@ -37,11 +39,13 @@ KEYS = (
 _VERDICTS: dict[str, Verdict] = {"include": "included", "exclude": "excluded", "maybe": "maybe"}
 _LINE_HELP = """include | exclude [REASON] | maybe   decide (i, e, m)
 note TEXT                            keep a note (n)
+attach [--replace] PATH              attach the PDF of the full text (a)
 undo                                 take back the last decision (u)
 skip                                 show this record again after all others (s)
 search WORDS                         list records that hold all words (/)
 open NUMBER                          show this record
 words WORD=STRENGTH ...              words for relevance, or (below 0) against it
+highlight include|exclude WORDS, ...  highlight these in records; the ranking stays as it is
 split                                the sources of this record are different publications
 status                               progress, and how many relevant records may be left
 help | quit                          (? q)"""
@@ -50,13 +54,17 @@ _SHORT = {
     "e": "exclude",
     "m": "maybe",
     "n": "note",
+    "a": "attach",
     "u": "undo",
     "s": "skip",
     "/": "search",
 }
 _SHORT |= {"?": "help", "h": "help", "q": "quit", "r": "exclude", "o": "open", "w": "words"}
+_PROMPTS = {"n": "Note: ", "/": "Search: ", "a": "PDF file: "}
 _FOR = "bold green"
 _AGAINST = "dim red"
+_INCLUDE = "bold black on bright_cyan"  # words that people highlight
+_EXCLUDE = "underline white on red"
 _MAX_LISTED = 15
 
 
@@ -82,11 +90,13 @@ class ScreeningSession:
             else:
                 actions: dict[str, Callable[[str], None]] = {
                     "note": self._note,
+                    "attach": self._attach,
                     "undo": self._undo,
                     "skip": self._skip,
                     "search": self._search,
                     "open": self._open,
                     "words": self._words,
+                    "highlight": self._highlight,
                     "split": self._split,
                     "status": lambda _: self._say(status_line(self.review)),
                     "help": lambda _: self._say(_LINE_HELP),
@@ -120,6 +130,21 @@ class ScreeningSession:
             raise DataError("a note needs a text")
         self.review.note(self._current().id, text)
         self.message = "noted"
+
+    def _attach(self, text: str) -> None:
+        replace = text.startswith("--replace ")
+        path = text.removeprefix("--replace").strip()
+        if not path:
+            raise DataError("name the file, as in: attach trial.pdf")
+        record = self._current().id
+        held = self.review.project.full_text_files.get(record)
+        if held and held.by != self.review.reviewer and not replace:
+            raise DataError(
+                f"record {record} has {held.name}, attached by {held.by}; attach --replace PATH "
+                "puts another file in its place"
+            )
+        attached = self.review.attach(record, path, replace=replace)
+        self.message = f"attached {attached.name} ({attached.size:,} bytes)"
 
     def _undo(self, _: str) -> None:
         record = self.review.undo()
@@ -161,6 +186,21 @@ class ScreeningSession:
         else:
             self.message = "the ranking follows these words"
         self.show(self.review.next())
+
+    def _highlight(self, text: str) -> None:
+        settings = self.review.project.settings
+        lists = {
+            "include": list(settings.highlight_include),
+            "exclude": list(settings.highlight_exclude),
+        }
+        side, _, words = text.partition(" ")
+        if text and side not in lists:
+            raise DataError("highlight include WORDS, ..., or highlight exclude WORDS, ...")
+        if text:
+            lists[side] = terms_of(words)
+            self.review.set_highlights(**lists)
+        told = [f"{side}: {', '.join(terms) or '(none)'}" for side, terms in lists.items()]
+        self.message = "highlighted, without a change of the ranking:\n" + "\n".join(told)
 
     def _split(self, _: str) -> None:
         self.review.split(self._current().id)
@@ -214,14 +254,46 @@ def _print_record(session: ScreeningSession, target: TextIO) -> None:
     reference = record.reference
     width = max(40, min(shutil.get_terminal_size().columns, 120))
     verdict = session.review.seen.verdict(record.id)
-    chance = session.review.probability(record.id)
-    head = f"[{record.id}] {reference.title or '(no title)'}"
     told = ", ".join(
-        part for part in (_byline(record), f"probability {chance:.2f}", verdict or "") if part
+        part for part in (_byline(record), _place(session, record), verdict or "") if part
     )
-    for text in ("", head, told, reference.abstract or "(no abstract)"):
+    title = _with_signs(session, reference.title or "(no title)")
+    abstract = _with_signs(session, reference.abstract or "(no abstract)")
+    attached = _attached(session, record)
+    for text in ("", f"[{record.id}] {title}", told, *attached, abstract):
         print(*_wrapped(text, width), sep="\n", file=target)
     target.flush()
+
+
+def _attached(session: ScreeningSession, record: Record) -> list[str]:
+    """Name the file that is attached to a record, if there is one, with its path."""
+    project = session.review.project
+    held = project.full_text_files.get(record.id)
+    if held is None:
+        return []
+    return [f"full text: {held.name} ({project.full_texts.path(held.digest)})"]
+
+
+def _with_signs(session: ScreeningSession, text: str) -> str:
+    """Mark the words to highlight by signs, as [+trial] and [-mice]."""
+    parts = []
+    end = 0
+    for start, stop, include in _highlights(session, text):
+        parts += [text[end:start], f"[{'+' if include else '-'}{text[start:stop]}]"]
+        end = stop
+    return "".join([*parts, text[end:]])
+
+
+def _highlights(session: ScreeningSession, text: str) -> list[Highlight]:
+    settings = session.review.project.settings
+    return find_highlights(text, settings.highlight_include, settings.highlight_exclude)
+
+
+def _place(session: ScreeningSession, record: Record) -> str:
+    """Say how probable it is that a record is relevant."""
+    if not record.has_text:
+        return "no title, abstract or keywords: not ranked"
+    return f"probability {session.review.probability(record.id):.2f}"
 
 
 def _byline(record: Record) -> str:
@@ -229,10 +301,10 @@ def _byline(record: Record) -> str:
     authors = "; ".join(reference.authors[:3]) + (
         " et al." if len(reference.authors) > 3 else ""
     )
-    sources = f"{len(record.sources)} sources" if len(record.sources) > 1 else ""
+    origins = f"from {'; '.join(record.origins)}" if record.origins else ""
     return ", ".join(
         part
-        for part in (authors, reference.journal, str(reference.year or ""), sources)
+        for part in (authors, reference.journal, str(reference.year or ""), origins)
         if part
     )
 
@@ -263,6 +335,13 @@ def highlighted(text: str, words: dict[str, float], style: str = "") -> Text:
     return shown
 
 
+def _marked(session: ScreeningSession, text: Text) -> Text:
+    """Mark the words that people highlight: filled in, and underlined if to exclude."""
+    for start, stop, include in _highlights(session, text.plain):
+        text.stylize(_INCLUDE if include else _EXCLUDE, start, stop)
+    return text
+
+
 def page(session: ScreeningSession, width: int, height: int, scroll: int = 0) -> list[Text]:
     """Return the lines of the screen: record, message, status, keys."""
     record = session.record
@@ -275,14 +354,15 @@ def page(session: ScreeningSession, width: int, height: int, scroll: int = 0) ->
     else:
         words = review.informative_words(record.id, 15)
         reference = record.reference
-        rank = f"record {record.id}, probability {review.probability(record.id):.2f}"
+        rank = f"record {record.id}, {_place(session, record)}"
         verdict = review.seen.verdict(record.id)
         parts = [
-            highlighted(reference.title or "(no title)", words, "bold"),
+            _marked(session, highlighted(reference.title or "(no title)", words, "bold")),
             Text(_byline(record), style="cyan"),
             Text(f"{rank}{f', {verdict}' if verdict else ''}", style="dim"),
+            *(Text(line, style="cyan") for line in _attached(session, record)),
             Text(""),
-            highlighted(reference.abstract or "(no abstract)", words),
+            _marked(session, highlighted(reference.abstract or "(no abstract)", words)),
         ]
         if reference.keywords:
             parts += [Text(""), Text("; ".join(reference.keywords), style="dim")]
@@ -359,8 +439,8 @@ def _act(
             reason = reasons[int(reason) - 1]
         if reason:
             session.run("exclude", reason)
-    elif key in ("n", "/"):
-        text = _ask(console, session, "Note: " if key == "n" else "Search: ", read_key)
+    elif key in _PROMPTS:
+        text = _ask(console, session, _PROMPTS[key], read_key)
         if text:
             session.run(_SHORT[key], text)
             if key == "/" and "\n" in session.message:

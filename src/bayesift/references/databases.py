@@ -218,7 +218,8 @@ def read_cochrane(lines: Iterable[tuple[int, str]], report: Report) -> Iterator[
 COCHRANE = Layout("cochrane-text", COCHRANE_TAGS, lambda reference: {})
 
 
-_REFWORKS_TAG = re.compile(r"([A-Z][A-Z0-9])(?: (.*)|)$")
+# CNKI writes the tag of the volume in small letters.
+_REFWORKS_TAG = re.compile(r"([A-Z][A-Z0-9]|vo)(?: (.*)|)$")
 _REFWORKS_LIKELY = re.compile(r"^RT [A-Z][\w /()]*\n(?:SR|ID|A1|T1|JF|YR) ", re.MULTILINE)
 
 REFWORKS_TAGS = tag_table(

@@ -154,7 +154,7 @@ ENW = Layout("enw", ENDNOTE_TAGS, express_enw, refine_enw)
 
 _MAX_DEPTH = 20  # of elements that are taken apart
 _INLINE = frozenset({"style", "i", "b", "u", "sub", "sup"})
-_ENDNOTE_XML_LIKELY = re.compile(r"<(?:records|record)(?:\s[^<>]*)?>")
+_ENDNOTE_XML_LIKELY = re.compile(r"<record(?:\s[^<>]*)?>")
 _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _NUMBERS = pair_table(
     """

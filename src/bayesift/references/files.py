@@ -17,7 +17,14 @@ from bayesift.records.document import RECORDS
 from bayesift.references.arrow import write_json_lines, write_parquet
 from bayesift.references.asreview import is_asreview, read_asreview
 from bayesift.references.bibtex import BIBTEX, is_bibtex, read_bibtex, write_bibtex
-from bayesift.references.by_rows import BY_ROWS, is_by_rows, read_by_rows
+from bayesift.references.by_rows import (
+    BY_ROWS,
+    OVID_TEXT,
+    is_by_rows,
+    is_ovid_text,
+    read_by_rows,
+    read_ovid_text,
+)
 from bayesift.references.databases import (
     COCHRANE,
     REFWORKS,
@@ -149,6 +156,7 @@ _FORMATS = (
     _text((), COCHRANE, is_cochrane, read_cochrane, None),
     _text((), PUBMED_TEXT, is_pubmed_text, read_pubmed_text, None),
     _text((), REFWORKS, is_refworks, read_refworks, None),
+    _text((), OVID_TEXT, is_ovid_text, read_ovid_text, None),
     _text((), BY_ROWS, is_by_rows, read_by_rows, None),
     Format(
         "asreview",

@@ -38,6 +38,8 @@ _WORDS: dict[Verdict, tuple[str, ...]] = {
         "relevant",
         "accept",
         "accepted",
+        "i",
+        "incl",
     ),
     "excluded": (
         "0",
@@ -51,18 +53,35 @@ _WORDS: dict[Verdict, tuple[str, ...]] = {
         "irrelevant",
         "reject",
         "rejected",
+        "e",
+        "excl",
     ),
-    "maybe": ("maybe", "unclear", "undecided", "conflict", "unsure"),
+    "maybe": (
+        "maybe",
+        "unclear",
+        "undecided",
+        "conflict",
+        "unsure",
+        "uncertain",
+        "not sure",
+        "cannot tell",
+        "can't tell",
+        "?",
+    ),
 }
 _VERDICTS: dict[str, Verdict] = {
     word: verdict for verdict, words in _WORDS.items() for word in words
 }
 
+_MARKS = ("RAYYAN-", "BAYESIFT-", "USER-NOTES")
 # Names are of bounded length, so that a search takes time in proportion to the text.
-_MARK = re.compile(r"\b((?:RAYYAN|BAYESIFT)-[A-Z0-9_-]{1,100})\s{0,20}:")
+_MARK = re.compile(r"\b((?:RAYYAN|BAYESIFT)-[A-Z0-9_-]{1,100}|USER-NOTES)\s{0,20}:")
 _BLANKS = re.compile(r"\s*")
 _END_OF_VALUE = re.compile(r"[|\n]|\Z")
-_PAIR = re.compile(r'"((?:[^"\\]|\\.){0,300})"\s*=>\s*"((?:[^"\\]|\\.){0,300})"')
+_PAIR = re.compile(r'"((?:[^"\\]|\\.){0,300})"\s*=>\s*"?(\w{1,20})')
+# In notes of Rayyan, {"Ann"=>["one", "another"]}: a name, or a text.
+_NAME_OR_TEXT = re.compile(r'"((?:[^"\\]|\\.){0,5000})"(\s*=>)?')
+_REASON = "__EXR__"  # begins a label of Rayyan that is a reason for exclusion
 _COVIDENCE = re.compile(r"\bExclusion reason:\s{0,20}([^;|\n]{1,300})[;\s]*", re.IGNORECASE)
 _ASREVIEW = re.compile(r"\bASReview_(relevant|irrelevant|not_seen)\b;?\s*", re.IGNORECASE)
 
@@ -76,8 +95,10 @@ class Judgements(NamedTuple):
     annotations: tuple[tuple[str, str], ...] = ()
 
 
-def read_verdict(value: object) -> Verdict | None:
+def read_verdict(value: object, *, whole: bool = False) -> Verdict | None:
     """Read the verdict that a word or number stands for; None if it is not a verdict.
+
+    The word may be the first of a text, unless the `whole` text must be a verdict.
 
     Examples
     --------
@@ -85,6 +106,8 @@ def read_verdict(value: object) -> Verdict | None:
     ('excluded', 'included', None)
     """
     text = str(value).strip().lower()
+    if whole:
+        return _VERDICTS.get(text)
     if text:
         return _VERDICTS.get(text) or _VERDICTS.get(text.split(" ")[0].rstrip(":;,.-"))
     return None
@@ -103,7 +126,7 @@ def read_judgements(texts: Iterable[str]) -> Judgements:
     marks: list[tuple[str, str]] = []
     seen: list[Decision] = []
     for text in texts:
-        if "RAYYAN-" in text or "BAYESIFT-" in text:
+        if any(word in text for word in _MARKS):
             found, text = _take_marks(text)
             marks += found
         if "asreview_" in text.lower():
@@ -137,7 +160,8 @@ def _take_marks(text: str) -> tuple[list[tuple[str, str]], str]:
         start = _end_of_blanks(text, match.end())
         end = _END_OF_VALUE.search(text, start, limit)
         assert end is not None  # it matches at the limit
-        value = text[start : end.start()].rstrip()
+        # Notes may hold bars; nothing follows them.
+        value = text[start : limit if match[1] == "USER-NOTES" else end.start()].rstrip()
         found.append((match[1], value))
         position = _end_of_blanks(text, start + len(value))
         if position not in (limit, len(text)) and text[position] != "|":
@@ -164,11 +188,15 @@ def _gather(
         if name == "RAYYAN-INCLUSION":
             pairs += [(_unescape(who), _unescape(what)) for who, what in _PAIR.findall(value)]
         elif name == "RAYYAN-LABELS":
-            labels += _split(value)
+            for label in _split(value):
+                is_reason = label.startswith(_REASON)
+                (reasons if is_reason else labels).append(label.removeprefix(_REASON))
         elif name == "RAYYAN-EXCLUSION-REASONS":
             reasons += _split(value)
         elif name.startswith("BAYESIFT-"):
             annotations.append((name.removeprefix("BAYESIFT-").lower(), value))
+        elif name == "USER-NOTES":
+            others += _user_notes(value)
         else:
             others.append(f"{name}: {value}")
     decisions = [
@@ -186,6 +214,18 @@ def _gather(
         tuple(dict.fromkeys(labels)),
         tuple(annotations),
     )
+
+
+def _user_notes(value: str) -> list[str]:
+    """Read notes of Rayyan, each with the name of the person before it."""
+    notes = []
+    person = ""
+    for text, is_name in _NAME_OR_TEXT.findall(value):
+        if is_name:
+            person = _unescape(text)
+        else:
+            notes.append(f"{person}: {_unescape(text)}")
+    return notes
 
 
 def write_judgements(reference: Reference) -> list[str]:
@@ -241,6 +281,14 @@ _SINGLE = tuple(part for part in STANDARD if part not in LISTS | {"abstract", "d
 _GROUPS = ({"year", "date"}, {"notes", "labels", "decisions", "annotations"})
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+# What databases write where a part is missing.
+_MISSING_WORDS = """
+    noabstract noabstractavailable noabstractisavailable noabstractprovided noabstractfound
+    abstractnotavailable abstractunavailable noauthornameavailable noauthor noauthorslisted
+    notitle notitleavailable notavailable unavailable na nan none null
+"""
+_MISSING = frozenset(_MISSING_WORDS.split())
+_LONGEST_MISSING = 60  # characters
 _YEAR = re.compile(r"(?<!\d)(1[4-9]\d\d|20\d\d|2100)(?!\d)")
 _NUMERIC = re.compile(
     r"(?<!\d)(1[4-9]\d\d|20\d\d)(?:[-/.](\d{1,2})(?!\d))?(?:[-/.](\d{1,2})(?!\d))?(?!\d)"
@@ -473,6 +521,8 @@ class Layout:
         tags = self.tags
         parts: Parts = {part: first(values, tags.get(part, ())) for part in _SINGLE}
         parts["abstract"] = _abstract(values, tags["abstract"])
+        if is_missing(parts["title"]):
+            parts["title"] = ""
         parts["authors"] = _authors(values, tags["authors"])
         parts["keywords"] = tuple(
             dict.fromkeys(split_names(all_of(values, tags.get("keywords", ()))))
@@ -531,12 +581,19 @@ class Layout:
         return (*kept, *added)
 
 
+def is_missing(text: str) -> bool:
+    """Whether a text only says that a part is missing, such as "[No abstract available]"."""
+    return len(text) < _LONGEST_MISSING and squeeze(text) in _MISSING
+
+
 def _abstract(values: Values, tags: Iterable[str]) -> str:
     for tag in tags:
         texts = [tidy(text) for text in values.get(tag, ())]
         # EBSCO repeats the tag for a copyright notice.
         if body := " ".join(
-            text for text in texts if text and not text.startswith("Copyright of ")
+            text
+            for text in texts
+            if text and not text.startswith("Copyright of ") and not is_missing(text)
         ):
             return body
     return ""
@@ -545,5 +602,6 @@ def _abstract(values: Values, tags: Iterable[str]) -> str:
 def _authors(values: Values, tags: Iterable[str]) -> tuple[str, ...]:
     for tag in tags:
         if texts := all_of(values, (tag,)):
-            return tuple(name for name in split_names(texts) if name.strip(",. "))
+            names = split_names(texts)
+            return tuple(n for n in names if n.strip(",. ") and not is_missing(n))
     return ()

@@ -42,6 +42,7 @@ _DOI = re.compile(
     r"10\.\d{4,9}(?:\.\d{1,9}){0,9}/[^\s\"<>|]+(?:<[^\s<>]*>[^\s\"<>|]*)*", re.IGNORECASE
 )
 _OPENING = {")": "(", "]": "[", "}": "{"}
+_BY_ROWS = (".xlsx", ".xls", ".parquet", ".pq", ".asreview")  # files that have no lines
 _PMID = re.compile(r"(?<!\d)\d{1,8}(?!\d)")
 
 
@@ -132,6 +133,21 @@ class Reference:
         return "\n".join(
             part for part in (self.title, self.abstract, "; ".join(self.keywords)) if part
         )
+
+    @property
+    def origin(self) -> str:
+        """Where the record is from: the name of its file, and the line or the row in it.
+
+        Examples
+        --------
+        >>> Reference(file="exports/scopus.csv", line=12).origin
+        'scopus.csv, line 12'
+        """
+        name = self.file.replace("\\", "/").rpartition("/")[2]
+        if not self.line:
+            return name
+        unit = "row" if name.lower().endswith(_BY_ROWS) else "line"
+        return f"{name or 'file'}, {unit} {self.line:,}"
 
     @property
     def included(self) -> bool | None:

@@ -22,6 +22,7 @@ from bayesift.references.layout import (
     all_of,
     find_pmid,
     first,
+    is_missing,
     parse_date,
     read_type,
     read_verdict,
@@ -71,11 +72,14 @@ _NAMES = {
         pages page pagination pageinfo pagerange journalpages startpage firstpage pagestart
         bibliofirstpage endpage lastpage otherpages pageend bibliolastpage artno articlenumber sp
         ep pg seiten paginas pagine""",
-    "doi": "doi itemdoi digitalobjectidentifier doilink doiurl idsdoi externalidsdoi bookdoi do di",
+    "doi": """
+        doi itemdoi digitalobjectidentifier doinumber doilink doiurl idsdoi externalidsdoi bookdoi
+        do di""",
     "pmid": "pmid pubmedid medlinepmid idspmid externalidspubmed pubmed pubmedpmid",
     "keywords": """
         keywords authorkeywords indexkeywords keywordsplus keyword subjects subject meshterms
-        mesh descriptors descriptor ieeeterms manualtags automatictags keywordsdisplayname
+        mesh descriptors descriptor ieeeterms subjectheadings keywordheading manualtags
+        automatictags keywordsdisplayname
         subjectterms identifierkeywords emtreedrugindextermsmajorfocus emtreedrugindexterms
         emtreemedicalindextermsmajorfocus emtreemedicalindexterms fieldsofstudy kw de mh
         schlagworter motscles palabrasclave palavraschave parolechiave trefwoorden""",
@@ -88,12 +92,16 @@ _NAMES = {
     "type": """
         itemtype documenttype publicationtype referencetype type doctype contenttype articletype
         typeofreference rt ty""",
-    "notes": "notes note decisions extra comments generalnotes usernotes personalnotes n1",
-    "labels": "labels tags usertags",
+    "notes": """
+        notes note decisions extra comments generalnotes usernotes personalnotes asreviewnote
+        n1""",
+    "labels": "labels tags usertags studytags",
     "decisions": """
         labelincluded finalincluded included asreviewlabel include decision screeningdecision
-        finaldecision inclusiondecision screeningstatus citationscreeningstatus consensus label
-        relevant relevance inclusion isincluded""",
+        finaldecision inclusiondecision fulltextscreeningstatus fulltextdecision fulltextscreening
+        screeningstatus citationscreeningstatus abstractdecision titleabstractdecision
+        titleabstractscreening abstractscreening consensus label relevant relevance inclusion
+        isincluded iedsflag""",
 }
 _PART_OF = {name: part for part, names in _NAMES.items() for name in names.split()}
 # A name with other words beside it is looked up without them, after the names above.
@@ -147,11 +155,20 @@ def is_reference_table(columns: Iterable[str]) -> bool:
 _REASONS = (
     "exclusionreason",
     "exclusionreasons",
+    "fulltextexcludereasons",
+    "citationexcludereasons",
     "reasonforexclusion",
     "reasonsforexclusion",
     "reason",
     "reasons",
 )
+_ZOTERO_ASIDES = ("attachment", "note", "annotation")
+_REVIEWERS = ("reviewer", "reviewername", "user", "username", "screener", "asreviewusername")
+# In names of columns that hold decisions, such as "Include (Y/N)", and in those of others.
+_DECIDING = re.compile("inclu|eligib|decision|screening|verdict")
+_NOT_DECIDING = re.compile("exclu|criteri|reason|date|time|note|comment|count|number")
+_OF_A_REVIEWER = re.compile(r"(?:reviewer|screener|rater|assessor|decision)\w{1,20}\Z")
+_LAST_STAGE = re.compile("fulltext|final|consensus")
 _STARTS = ("startpage", "firstpage", "pagestart", "bibliofirstpage", "sp")
 _ENDS = ("endpage", "lastpage", "pageend", "bibliolastpage", "otherpages", "ep")
 
@@ -197,7 +214,7 @@ def decode_cell(column: str, value: Any, depth: int = 0) -> Iterator[tuple[str, 
 
 
 def _unlisted(text: str) -> str:
-    """Return the items of a list that was written as in Python or JSON, each on its own line."""
+    """Return the items of a list that was written as in Python or JSON, one per line."""
     if not _LISTED.match(text):
         return text
     try:
@@ -231,9 +248,8 @@ def _named(value: Any) -> str:
 
 def refine_table(parts: Parts, values: Values) -> None:
     """Split names and keywords in one cell, join pages in two, and read columns of decisions."""
-    parts["authors"] = next(
-        (split_people(text) for tag in TAGS["authors"] for text in values.get(tag, ())), ()
-    )
+    people = next((text for tag in TAGS["authors"] for text in values.get(tag, ())), "")
+    parts["authors"] = () if not people or is_missing(people) else split_people(people)
     parts["keywords"] = tuple(
         dict.fromkeys(
             word for text in all_of(values, TAGS["keywords"]) for word in split_keywords(text)
@@ -276,11 +292,42 @@ def _decisions(values: Values) -> tuple[Decision, ...]:
         "internalid" in values and "consensus" in values
     ):  # Abstrackr: 1, 0 and -1, by the consensus or by reviewers
         return _abstrackr(values)
+    person = first(values, _REVIEWERS)
     for column in TAGS["decisions"]:
         for text in values.get(column, ()):
             if verdict := read_verdict(text):
-                reasons = split_names(all_of(values, _REASONS)) if verdict == "excluded" else ()
-                return (Decision(verdict, reasons=reasons),)
+                return (_decision(verdict, person, values),)
+    return _decisions_in_other_columns(values, person)
+
+
+def _decision(verdict: Verdict, person: str, values: Values) -> Decision:
+    reasons: tuple[str, ...] = ()
+    if verdict == "excluded":
+        reasons = split_names(all_of(values, _REASONS))
+    return Decision(verdict, person, reasons)
+
+
+def _decisions_in_other_columns(values: Values, person: str) -> tuple[Decision, ...]:
+    """Read columns whose names hold a word such as "include", or name a reviewer.
+
+    Their cells must be verdicts and nothing else, since the names alone do not say so.
+    """
+    found: dict[str, Verdict] = {}
+    for column, texts in values.items():
+        named = _DECIDING.search(column) or _OF_A_REVIEWER.match(column)
+        verdict = read_verdict(texts[0], whole=True)
+        if named and verdict and not _NOT_DECIDING.search(column):
+            found[column] = verdict
+    last = [column for column in found if _LAST_STAGE.search(column)]
+    people = {column: _OF_A_REVIEWER.match(column) for column in found}
+    if not last and any(people.values()):
+        return tuple(
+            _decision(found[column], column.removeprefix("decision"), values)
+            for column, named in people.items()
+            if named
+        )
+    for column in [*last, *found][:1]:
+        return (_decision(found[column], person, values),)
     return ()
 
 
@@ -306,7 +353,7 @@ def split_people(text: str) -> tuple[str, ...]:
     >>> tuple(map(split_people, cells))
     (('Griffin DK', 'Larkin DM'), ('Ash, A.', 'Bee, B.'), ('Ash, A.', 'Bee, B.'))
     """
-    for separator in (";", r"\|", r"(?<!\s)\s+and\s+|\n", r"(?<!\s)\s+&\s+"):
+    for separator in (";", r"\|", "//", r"(?<!\s)\s+and\s+|\n", r"(?<!\s)\s+&\s+"):
         if re.search(separator, text.strip(" ;|\n")):
             return split_names([text], separator)
     parts = [tidy(part) for part in text.split(",") if part.strip()]
@@ -384,6 +431,9 @@ def read_table(source: Input) -> Iterator[Reference]:
                 source.report(row.line, error.message, lost=1)
             continue
         filled = {name: value for name, value in row.values.items() if not _is_blank(value)}
+        if row.values.get("Item Type") in _ZOTERO_ASIDES:
+            source.report(row.line, "a file or a note of Zotero and not a record, left out")
+            continue
         if all(name == value for name, value in filled.items()):
             if filled:
                 source.report(row.line, "names the columns again, left out")

@@ -30,6 +30,7 @@ _BOX_GAP = 30
 _LETTERS_PER_LINE = 40  # of a line in a box
 _LETTERS_PER_TITLE = 33  # which is in larger and bold letters
 _UNBROKEN_NUMBER = "n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"  # is not wrapped
+_RANKING = "It ranks the records by a linear model that is learned again after every decision."
 _MAX_LISTED = 8  # sources or reasons; the others are counted together
 # Names of files that come from registers of trials; all others come from databases.
 _REGISTER = re.compile(
@@ -113,6 +114,8 @@ class PrismaFlow:
     full_texts : the states of those included by title and abstract; None without such a stage
     stopped : whether the screening was stopped, so that the open records are those that the
         ranking left out
+    without_text : records without title, abstract and keywords, which cannot be ranked and are
+        listed apart
 
     Examples
     --------
@@ -128,6 +131,7 @@ class PrismaFlow:
     screening: StageCounts
     full_texts: StageCounts | None = None
     stopped: bool = False
+    without_text: int = 0
 
     @classmethod
     def of(cls, log: ReviewReading) -> PrismaFlow:
@@ -144,6 +148,7 @@ class PrismaFlow:
             StageCounts.of(log, ABSTRACT),
             full_texts,
             log.stopped is not None,
+            sum(not record.has_text for record in log.records.values()),
         )
 
     @property
@@ -210,7 +215,11 @@ class PrismaFlow:
                 f"(n = {self.n_by_automation:,})"
             )
         lines = [f"Records screened (n = {counts.n_screened:,})"]
-        return [*lines, *_indented(counts.unsettled("not yet screened"))], excluded
+        lines += _indented(counts.unsettled("not yet screened"))
+        if self.without_text:
+            apart = f"without title and abstract, listed apart (n = {self.without_text:,})"
+            lines += _indented([apart])
+        return lines, excluded
 
     def _retrieval(self) -> Stagebox:
         sought = f"Reports sought for retrieval (n = {self.screening.included:,})"
@@ -227,13 +236,14 @@ class PrismaFlow:
         )
 
 
-def methods_paragraph(log: ReviewReading, stopping: str) -> str:
+def methods_paragraph(log: ReviewReading, stopping: str, ranking: str = "") -> str:
     """Write what a paper says of the screening, with the numbers of a review filled in.
 
     Parameters
     ----------
     log : of the review
     stopping : what is known of the records that are left, in a sentence
+    ranking : how the records are ranked, in sentences, as `RankedRecords.describe` says it
 
     Examples
     --------
@@ -256,10 +266,8 @@ def methods_paragraph(log: ReviewReading, stopping: str) -> str:
         f"We identified {flow.n_identified:,} records in {_number(len(flow.identified), 'file')}",
         f"({', '.join(flow.identified)}); after {flow.duplicates:,} duplicates were joined, "
         f"{flow.n_records:,} were to",
-        f"be screened. Titles and abstracts were screened with bayesift {version('bayesift')}, "
-        "which ranks the records",
-        "by a linear model of their words (logistic loss, Gaussian prior) that is learned again "
-        "after every decision.",
+        f"be screened. Titles and abstracts were screened with bayesift {version('bayesift')}.",
+        ranking or _RANKING,
         f"{_number(len(reviewers), 'reviewer')} screened {counts.n_screened:,} records, each by "
         f"{manner};",
         f"{counts.n_excluded:,} were excluded.",
@@ -269,6 +277,11 @@ def methods_paragraph(log: ReviewReading, stopping: str) -> str:
             f"{len(log.resolutions[ABSTRACT]):,} conflicts were resolved by a further decision."
         )
     parts += _unsettled(counts, "record")
+    if flow.without_text:
+        parts.append(
+            f"{_number(flow.without_text, 'record')} without title, abstract and keywords could "
+            "not be ranked and came after all others."
+        )
     if flow.full_texts is not None:
         parts.append(
             f"{flow.full_texts.n_screened:,} full texts were assessed, and "

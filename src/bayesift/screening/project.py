@@ -5,6 +5,7 @@
     records.parquet   every reference as it was read, and the number of the record it belongs to
     decisions.jsonl   one event per line, in order: a journal, which is only appended to
     decisions.mark    the number of events and the digest of the last one
+    full-texts/       PDF files that are attached to records, named by their digests
     snapshot/         vectors of the records; may be deleted at any time
     service/          a service of this review alone (`bayesift screen --serve`), which writes to
                       the log too
@@ -37,6 +38,7 @@ from bayesift.references import (
     references_to_table,
 )
 from bayesift.screening.duplicates import Duplicates, find_duplicates
+from bayesift.screening.full_texts import FULL_TEXTS, FullTextFiles, safe_name
 from bayesift.screening.review_log import (
     Event,
     EventType,
@@ -72,6 +74,7 @@ class Project(ReviewLog):
     records : what is screened, in the order of the files
     events : the log
     decisions : by record and reviewer, those that hold now
+    full_texts : the files that are attached to records
 
     Examples
     --------
@@ -94,6 +97,7 @@ class Project(ReviewLog):
         _records: tuple[Sequence[Reference], list[int]] | None = None,
     ) -> None:
         self.folder = Path(folder)
+        self.full_texts = FullTextFiles(self.folder / FULL_TEXTS)
         self._description = _read_description(self.folder)
         self.id: str = self._description["id"]
         self.n_problems: int = self._description["problems"]
@@ -183,6 +187,20 @@ class Project(ReviewLog):
         added = self.prepare(type, events)
         self.extend(added)
         return added
+
+    def attach(
+        self, record: str, name: str, content: bytes, *, by: str, replaces: str = ""
+    ) -> Event:
+        """Attach the PDF of a full text to a record, in place of the file with a digest."""
+        return self.append(
+            "attach",
+            by=by,
+            record=record,
+            name=safe_name(name),
+            digest=self.full_texts.add(content),
+            bytes=len(content),
+            replaces=replaces or None,
+        )
 
     def extend(self, events: Sequence[Event]) -> None:
         """Add events that were prepared, by this log or by another one of the same review."""

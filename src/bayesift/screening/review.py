@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from bayesift.arrays import IntArray
+from bayesift.arrays import FloatArray, IntArray
 from bayesift.errors import DataError
 from bayesift.knowledge import Coverage
 from bayesift.references import Reference
+from bayesift.screening.full_texts import MAX_PDF_BYTES, FullTextFile
 from bayesift.screening.project import Project
 from bayesift.screening.queue import ReviewQueue
 from bayesift.screening.relevance import Pool
@@ -36,6 +37,13 @@ _MIN_RECORDS_TO_SAVE = 2_000  # the vectors of fewer are made in a moment
 _PRIOR_VARIANCE = 4.0
 _NEWTON_STEPS = 25
 _RECALL = 0.95
+_CONFIDENCE = 0.95
+# How the methods paragraph names the parts of a record's vector.
+_PART_NAMES = {
+    "directions": "main directions of the words",
+    "keywords": "keywords",
+    "dense": "mean of word vectors",
+}
 # Grade of a record that was included by its abstract and excluded by its full text.
 _FULL_TEXT_EXCLUDED_GRADE = 0.1
 # Largest rank of a record that was read in the order of the ranking; others were skipped.
@@ -213,6 +221,7 @@ class RankedRecords:
         self._calibrated: tuple[int, tuple[float, float]] | None = None
         self._row = {record: row for row, record in enumerate(self.ids)}
         self._n_held = np.zeros(len(self.ids), dtype=np.int16)
+        self._has_text = np.array([log.records[record].has_text for record in self.ids])
         documents = PoolTexts.of_log(log, self._word_vectors)
         pool = pool or self._pool(documents)
         extra = [_QUERY, *(f"prior {number}" for number in range(len(log.prior)))]
@@ -252,21 +261,34 @@ class RankedRecords:
         """Return the most relevant record that a reviewer may decide on, or None.
 
         If nothing relevant was found for long, it is now and then one unlike all decided ones
-        (`ReviewQueue.explores`). Records of `without` come after all others.
+        (`ReviewQueue.explores`). Records of `without` come after all others, and before them
+        those without any text.
         """
         rows = self.open_rows(reviewer, stage)
         kept = [row for row in rows if self.ids[row] not in without] if without else rows
         chosen = np.asarray(kept if len(kept) else rows, dtype=np.int64)
+        if self._has_text[chosen].any():
+            chosen = chosen[self._has_text[chosen]]
         explored = stage == ABSTRACT and len(chosen) and self.queue.explores()
         row = self.queue.farthest(chosen)[0] if explored else self._best(chosen)
         return None if row is None else self.log.records[self.ids[row]]
 
     def place(self, record: str, reviewer: str, stage: Stage = ABSTRACT) -> dict[str, Any]:
-        """Return the rank of a record among those open to a reviewer, and its score."""
-        scores = self.queue.scores[: len(self.ids)]
+        """Return the rank of a record among those open to a reviewer, and its score.
+
+        A record without any text has neither.
+        """
+        scores = self.scores
         row = self.row_of(record)
+        if not self._has_text[row]:
+            return {"rank": None, "score": None}
         rank = 1 + int(np.count_nonzero(scores[self.open_rows(reviewer, stage)] > scores[row]))
         return {"rank": rank, "score": round(float(scores[row]), 6)}
+
+    @property
+    def scores(self) -> FloatArray:
+        """The score of every record; -inf for those without any text, which come last."""
+        return np.where(self._has_text, self.queue.scores[: len(self.ids)], -np.inf)
 
     def learn(self, record: str) -> None:
         """Note how a record stands now, after a decision on it or after one was taken back.
@@ -308,7 +330,7 @@ class RankedRecords:
     def search(self, text: str) -> list[Record]:
         """Return the records that hold all these words, the most relevant first."""
         words = text.casefold().split()
-        scores = self.queue.scores
+        scores = self.scores
         found = [
             record
             for record in self.log.records.values()
@@ -331,13 +353,13 @@ class RankedRecords:
 
     def ranks(self) -> dict[str, tuple[int, float]]:
         """Return the rank and the probability of relevance of every record."""
-        scores = self.queue.scores[: len(self.ids)]
+        scores = self.scores
         order = np.argsort(-scores, kind="stable")
         ranks = np.empty(len(order), dtype=np.int64)
         ranks[order] = np.arange(1, len(order) + 1)
-        chances = expit(np.polyval(self._calibration(), scores))
         return {
-            record: (int(ranks[row]), float(chances[row])) for record, row in self._row.items()
+            record: (int(ranks[row]), float(self._chance(scores[row])))
+            for record, row in self._row.items()
         }
 
     def references(
@@ -362,11 +384,9 @@ class RankedRecords:
                 "record": record.id,
                 "decision": "" if status == "open" else status,
                 "stage": FULL_TEXT if self.log.status(record.id, FULL_TEXT) != "open" else "",
-                "rank": str(rank),
-                "probability": f"{probability:.4f}",
-                "sources": "; ".join(
-                    dict.fromkeys(Path(source.file).name for source in record.sources)
-                ),
+                "rank": str(rank) if record.has_text else "",
+                "probability": f"{probability:.4f}" if record.has_text else "",
+                "sources": "; ".join(record.origins),
             }
             described = with_decisions(record, self.log, told)
             added: dict[str, Any] = {
@@ -382,15 +402,41 @@ class RankedRecords:
 
     def place_in_pool(self, record: str) -> tuple[int, float]:
         """Return the rank among all records, and the probability of relevance."""
-        scores = self.queue.scores[: len(self.ids)]
+        scores = self.scores
         return 1 + int(
             np.count_nonzero(scores > scores[self.row_of(record)])
         ), self.probability(record)
 
     def probability(self, record: str) -> float:
-        """Return how probable it is that a record is relevant, by the decisions so far."""
-        score = self.queue.scores[self.row_of(record)]
+        """Return how probable it is that a record is relevant, by the decisions so far.
+
+        It is 0 for a record without any text, of which nothing can be said.
+        """
+        return self._chance(float(self.scores[self.row_of(record)]))
+
+    def _chance(self, score: float) -> float:
+        if score == -np.inf:
+            return 0.0
         return float(expit(np.polyval(self._calibration(), score)))
+
+    def describe(self) -> str:
+        """Say in sentences how records are ranked, with which settings, and when to stop."""
+        model = self.queue.model
+        found = self.queue.n_found
+        parts = []
+        for part in model.parts:
+            name = _PART_NAMES.get(part.name, part.name)
+            parts.append(f"{name} {part.weight(found):.2g}")
+        vectors = self._word_vectors or WordVectors.installed()
+        named = f"word vectors {vectors.source!r}" if vectors else "no word vectors"
+        return (
+            "It ranks the records by a linear model (logistic loss, Gaussian prior of variance "
+            f"{model.settings.variance:g}; {model.settings.share:.0%} of the weight on relevant "
+            f"records) of {', '.join(parts)} (weights with {found:,} relevant records known), "
+            f"with {named}, learned again after every decision. What is left is estimated from "
+            f"when relevant records were found (RankDecay); it advises to stop when {_RECALL:.0%} "
+            f"recall is reached with a probability of {_CONFIDENCE:.0%}."
+        )
 
     def progress(self) -> Progress:
         """Return how far the review is, and what is left."""
@@ -422,6 +468,7 @@ class RankedRecords:
         finds = self._finds()
         followed = [found for record, found in finds.items() if self._read_in_order(record)]
         n_documents = len(self.ids) - len(finds) + len(followed)
+        n_documents -= self._n_unread_without_text()
         read = followed or [False] * (n_documents == 0)
         moment, before = len(self.log.events), sum(finds.values()) - sum(followed)
 
@@ -429,9 +476,16 @@ class RankedRecords:
             decay = self._decay
             if decay is None or decay.n_documents != n_documents:
                 decay = self._decay = RankDecay(max(1, n_documents))
-            return moment, decay.estimate(read, recall=_RECALL, found_before=before)
+            found = decay.estimate(
+                read, recall=_RECALL, confidence=_CONFIDENCE, found_before=before
+            )
+            return moment, found
 
         return compute
+
+    def _n_unread_without_text(self) -> int:
+        """Count the open records without any text, of which the ranking tells nothing."""
+        return int(np.count_nonzero(~self._has_text & (self._n_held == 0)))
 
     def _finds(self) -> dict[str, bool]:
         """Return whether each decided record was not excluded, in the order of the decisions."""
@@ -453,7 +507,7 @@ class RankedRecords:
         indices = np.asarray(rows, dtype=np.int64)
         if not len(indices):
             return None
-        return int(indices[np.argmax(self.queue.scores[indices])])
+        return int(indices[np.argmax(self.scores[indices])])
 
     def _calibration(self) -> tuple[float, float]:
         """Return slope and intercept from scores to log odds, as of the last event."""
@@ -567,6 +621,33 @@ class Review:
         self.ranked.queue.refit()
         self.project.append("words", by=self.reviewer, words=words)
         return coverage
+
+    def set_highlights(self, *, include: Sequence[str], exclude: Sequence[str]) -> None:
+        """Set the words to highlight in records, which do not change the ranking."""
+        self.project.append(
+            "settings",
+            by=self.reviewer,
+            highlight_include=list(include),
+            highlight_exclude=list(exclude),
+        )
+
+    def attach(self, record: str, path: str | Path, *, replace: bool = False) -> FullTextFile:
+        """Attach the PDF of a full text to a record.
+
+        A file that the record has is replaced if the reviewer attached it, or if it shall be.
+        """
+        path = Path(path).expanduser()
+        try:
+            if path.stat().st_size > MAX_PDF_BYTES:
+                raise DataError(f"has more than the {MAX_PDF_BYTES:,} bytes allowed", file=path)
+            content = path.read_bytes()
+        except OSError as error:
+            message = f"cannot be read ({error.strerror or error})"
+            raise DataError(message, file=path) from error
+        held = self.project.full_text_files.get(record)
+        replaces = held.digest if held and (replace or held.by == self.reviewer) else ""
+        self.project.attach(record, path.name, content, by=self.reviewer, replaces=replaces)
+        return self.project.full_text_files[record]
 
     def split(self, record: str) -> None:
         """Make records of their own of the sources of a record."""

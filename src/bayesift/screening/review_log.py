@@ -19,6 +19,7 @@ from bayesift.errors import DataError
 from bayesift.references import Decision as GivenDecision
 from bayesift.references import Reference
 from bayesift.screening.duplicates import merge
+from bayesift.screening.full_texts import FULL_TEXTS, FullTextFile, is_file_digest
 
 EventType = Literal[
     "decide",
@@ -27,6 +28,8 @@ EventType = Literal[
     "note",
     "tag",
     "file",
+    "attach",
+    "detach",
     "words",
     "split",
     "join",
@@ -46,7 +49,18 @@ FULL_TEXT: Stage = "full text"
 _VERDICTS = get_args(Verdict)
 _MAX_NUMBER = 1e12  # of ranks, scores, seconds and strengths
 _PLACE = ("rank", "score")  # of a decision
-_ABOUT_A_RECORD = ("decide", "undo", "resolve", "note", "tag", "file", "split", "join")
+_ABOUT_A_RECORD = (
+    "decide",
+    "undo",
+    "resolve",
+    "note",
+    "tag",
+    "file",
+    "attach",
+    "detach",
+    "split",
+    "join",
+)
 
 
 @dataclass(frozen=True)
@@ -56,8 +70,9 @@ class Event:
     Parameters
     ----------
     type : such as "decide", "undo", "resolve" (of a conflict), "note", "tag", "file" (of a full
-        text), "words", "split", "join", "import" (of a project that a person sent) or "merge"
-        (which replaces the events after the first `since` by others; see `screening.merging`)
+        text), "attach" (the PDF of one), "detach", "words", "split", "join", "import" (of a
+        project that a person sent) or "merge" (which replaces the events after the first `since` by
+        others; see `screening.merging`)
     at : time in UTC, ISO 8601
     by : name of the reviewer
     record : number of the record as text; "" where the event is about the whole review
@@ -121,6 +136,16 @@ class Record:
     reference: Reference
     sources: tuple[Reference, ...]
 
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """Where its sources are from: names of files with lines or rows."""
+        return tuple(dict.fromkeys(filter(None, (source.origin for source in self.sources))))
+
+    @property
+    def has_text(self) -> bool:
+        """Whether it has a title, an abstract or keywords, by which it can be ranked."""
+        return bool(self.reference.text.strip())
+
 
 @dataclass(frozen=True)
 class ReviewerDecision:
@@ -160,6 +185,10 @@ class ReviewTags:
     stage: Stage = ABSTRACT
 
 
+HIGHLIGHTS = ("highlight_include", "highlight_exclude")
+_LISTS_OF_SETTINGS = {"reasons", *HIGHLIGHTS}
+
+
 @dataclass(frozen=True)
 class ProjectSettings:
     """What a review was begun with; an event "settings" changes it.
@@ -171,6 +200,8 @@ class ProjectSettings:
     reasons : of exclusion, to choose from
     reviewers_per_record : 1, or 2 for double screening
     full_texts : whether included records are screened again by their full texts
+    highlight_include, highlight_exclude : words and phrases to highlight in the text of records,
+        for inclusion and for exclusion (`Highlights`); they do not change the ranking
     """
 
     query: str = ""
@@ -178,6 +209,8 @@ class ProjectSettings:
     reasons: tuple[str, ...] = ()
     reviewers_per_record: int = 1
     full_texts: bool = False
+    highlight_include: tuple[str, ...] = ()
+    highlight_exclude: tuple[str, ...] = ()
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> ProjectSettings:
@@ -188,18 +221,16 @@ class ProjectSettings:
         """Return the settings with some of them changed; refuses unknown ones."""
         kinds = {"query": str, "criteria": str, "reviewers_per_record": int, "full_texts": bool}
         for name, value in values.items():
-            if name == "reasons":
-                if not isinstance(value, list | tuple) or not all(
-                    isinstance(reason, str) for reason in value
-                ):
-                    raise DataError("reasons must be a list of texts")
+            if name in _LISTS_OF_SETTINGS:
+                if not _are_texts(value):
+                    raise DataError(f"{name} must be a list of texts")
             elif name not in kinds or not isinstance(value, kinds[name]):
                 raise DataError(f"no setting {name!r:.40} = {value!r:.40}")
         if values.get("reviewers_per_record", 1) not in (1, 2):
             raise DataError("a record has one reviewer or two")
         changes = dict(values)
-        if "reasons" in changes:
-            changes["reasons"] = tuple(changes["reasons"])
+        for name in changes.keys() & _LISTS_OF_SETTINGS:
+            changes[name] = tuple(changes[name])
         return replace(self, **changes)
 
 
@@ -215,6 +246,7 @@ class ReviewReading(ABC):
     settings : as they are now
     resolutions : by stage and record, how a conflict was decided
     full_text_places : by record, where its full text is: a link or the name of a file
+    full_text_files : by record, the PDF that is attached to it
     words : strengths of words that speak for relevance, or against it
     prior : labelled records of an older review
     stopped : the event that ended the screening; None before
@@ -228,6 +260,7 @@ class ReviewReading(ABC):
     records: dict[str, Record]
     resolutions: dict[Stage, dict[str, ReviewerDecision]]
     full_text_places: dict[str, str]
+    full_text_files: dict[str, FullTextFile]
     words: dict[str, float]
     prior: list[Reference]
     stopped: Event | None
@@ -347,6 +380,7 @@ class ReviewLog(ReviewReading):
         self.records = {}
         self.resolutions = {ABSTRACT: {}, FULL_TEXT: {}}
         self.full_text_places = {}
+        self.full_text_files = {}
         self.words = {}
         self.prior = []
         self.stopped = None
@@ -456,12 +490,28 @@ class ReviewLog(ReviewReading):
             case "split":
                 if len(self.records[event.record].sources) < 2:
                     raise DataError(f"record {event.record} has one source only")
+            case "attach" | "detach":
+                self._check_replaced(event)
             case "settings":
                 self.settings.changed(event.data)
             case "merge":
                 self._check_merge(event)
             case _:
                 pass
+
+    def _check_replaced(self, event: Event) -> None:
+        """Refuse to replace or remove a file that the event does not name.
+
+        So that nobody replaces a file of somebody else, or a newer one, without knowing of it.
+        """
+        held = self.full_text_files.get(event.record)
+        if event.data.get("replaces", "") == (held.digest if held else ""):
+            return
+        if held is None:
+            raise DataError(f"record {event.record} has no such full text")
+        raise DataError(
+            f"record {event.record} has a full text already: {held.name}, attached by {held.by}"
+        )
 
     def _check_merge(self, event: Event) -> None:
         if not 0 <= event.data["since"] <= len(self.events):
@@ -569,6 +619,12 @@ class ReviewLog(ReviewReading):
                 self._set_tags(event)
             case "file":
                 self.full_text_places[event.record] = str(data["place"])
+            case "attach":
+                self.full_text_files[event.record] = FullTextFile(
+                    data["name"], data["digest"], data["bytes"], event.by, event.at
+                )
+            case "detach":
+                self.full_text_files.pop(event.record, None)
             case "words":
                 self.words = dict(data["words"])
             case "prior":
@@ -636,6 +692,8 @@ class ReviewLog(ReviewReading):
             self._tags.setdefault(record, []).extend(self._tags.pop(other))
         if other in self.full_text_places:
             self.full_text_places.setdefault(record, self.full_text_places.pop(other))
+        if other in self.full_text_files:
+            self.full_text_files.setdefault(record, self.full_text_files.pop(other))
 
     def _collect_records(self) -> None:
         members: dict[int, list[Reference]] = {}
@@ -793,7 +851,10 @@ def with_decisions(
         GivenDecision(decision.verdict, by, decision.reasons) for by, decision in held.items()
     )
     notes = " / ".join(map(str, log.notes_on(record.id)))
+    attached = log.full_text_files.get(record.id)
     added = {**annotations, "note": notes, "file": log.full_text_places.get(record.id, "")}
+    if attached is not None:
+        added["pdf"] = f"{FULL_TEXTS}/{attached.digest}.pdf"
     written = tuple((name, value) for name, value in added.items() if value)
     kept = tuple(pair for pair in record.reference.annotations if pair[0] not in dict(written))
     labels = tuple(dict.fromkeys((*record.reference.labels, *log.tags_on(record.id))))
@@ -911,6 +972,13 @@ _VALUES: dict[str, dict[str, Callable[[Any], bool]]] = {
     "note": {"text": _is_text},
     "tag": {"tags": _are_texts},
     "file": {"place": _is_text},
+    "attach": {
+        "name": _is_text,
+        "digest": is_file_digest,
+        "bytes": _is_count,
+        "replaces": _is_text,
+    },
+    "detach": {"replaces": _is_text},
     "words": {"words": _are_strengths},
     "join": {"records": _are_texts},
     "prior": {"records": _are_labelled},
@@ -927,6 +995,9 @@ _NEEDED = (
     "text",
     "tags",
     "place",
+    "name",
+    "digest",
+    "bytes",
     "words",
     "records",
     "since",

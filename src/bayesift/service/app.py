@@ -67,6 +67,7 @@ _UPLOADS = frozenset(
     {"/api/uploads", "/api/reviews/project", "/api/documents/read", "/api/models"}
 )
 _LARGE = ("/api/documents", "/api/filters", "/api/models")  # and what is below them
+_FULL_TEXT = "/full-text.pdf"  # the end of the address of the file of a record
 # Texts, and what begins or separates other values; a text that is not closed goes to the end.
 _JSON_VALUE = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{,]', re.DOTALL)
 _MAX_BODIES_AT_ONCE = 8  # of the largest size
@@ -387,7 +388,7 @@ def _has_two_lengths(scope: Scope) -> bool:
 
 
 def _most_bytes(path: str, settings: ServiceSettings) -> int:
-    if path in _UPLOADS:
+    if path in _UPLOADS or path.endswith(_FULL_TEXT):
         return settings.max_upload
     return settings.max_body if path.startswith(_LARGE) else settings.max_json
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from sqlalchemy.exc import SQLAlchemyError
 
 from bayesift.errors import DataError
+from bayesift.screening.full_texts import FULL_TEXTS, FullTextFiles
 from bayesift.service.db.database import FILE, check_rows_of, locked, missing_in, reading_only
 from bayesift.service.db.mark import CommitMark
 from bayesift.service.filters.snapshots import SnapshotFolder
@@ -17,7 +18,7 @@ _SHOWN_EVENTS = 20
 def check_service(folder: Path, url: str | None = None) -> tuple[int, list[str]]:
     """Return the last event of a service, and what is wrong with its files in sentences.
 
-    Rows, the chain of events, the mark and the snapshots are checked; nothing is changed.
+    Rows, the chain of events, the mark, snapshots and full texts are checked; nothing is changed.
     """
     if url is None and not folder.is_dir():
         raise DataError("is not the folder of a service", file=folder)
@@ -35,6 +36,7 @@ def check_service(folder: Path, url: str | None = None) -> tuple[int, list[str]]
             wrong += [f"{name}: {trouble}" for trouble in _rows(folder, url)]
             with reading_only(folder, url) as read:
                 wrong += SnapshotFolder(folder, read.fact("store")).troubles(read)
+            wrong += FullTextFiles(folder / FULL_TEXTS).troubles()
         except (SQLAlchemyError, ValueError):
             wrong.append(f"{name}: it cannot be read")
         return last, wrong

@@ -30,6 +30,11 @@ def attached(name: str) -> dict[str, str]:
     return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
 
 
+def shown(name: str) -> dict[str, str]:
+    """Return the headers of a file that the browser shows."""
+    return {"Content-Disposition": f"inline; filename*=UTF-8''{quote(name, safe='')}"}
+
+
 def file_answer(media_type: str) -> dict[int | str, dict[str, Any]]:
     """Describe a download for OpenAPI."""
     return {200: {"content": {media_type: {"schema": BYTES}}, "description": "The file."}}

@@ -22,6 +22,7 @@ from prometheus_client import Counter as Count
 
 from bayesift.filtering import FilterEngine, Profile
 from bayesift.screening import Project
+from bayesift.screening.full_texts import FULL_TEXTS, FullTextFiles
 from bayesift.screening.merging import MergedLogs
 from bayesift.screening.project import RECORDS
 from bayesift.service.access.callers import FIRST_ADMIN, People, Person, RateLimit
@@ -228,6 +229,8 @@ class Service:
     closing : set when the service is about to end
     models : the fitted models that answer
     insight : cached estimates and topics of filters
+    full_texts : files that are attached to records of reviews; those of the project that is
+        written to, if there is one
     """
 
     def __init__(self, settings: ServiceSettings, store: Store | None = None) -> None:
@@ -246,6 +249,7 @@ class Service:
         self.commits = CommitSignal()
         self.metrics = Metrics()
         self.uploads = Uploads()
+        self.full_texts = FullTextFiles(settings.folder / FULL_TEXTS)
         self.insight = InsightCache()
         self.leases = Leases(settings.lease_seconds)
         self.requests = RateLimit(settings.requests_per_second, settings.burst)
@@ -405,6 +409,7 @@ class Service:
         merged: MergedLogs = self.writer.submit(user, operation).result()
         project.extend(merged.there)
         self.live.mirrors.add(project)
+        self.full_texts = project.full_texts
         return merged
 
     def _reload_access(self) -> None:

@@ -264,6 +264,17 @@ export const api = {
   /** @returns {Promise<Api.RecordOut>} */
   setFullText: (id, record, place) =>
     request("PUT", `reviews/${id}/records/${record}/full-text`, { body: { place } }),
+  fullTextFile: (id, record) => `api/reviews/${id}/records/${record}/full-text.pdf`,
+  /** @returns {Promise<Api.RecordOut>} */
+  attachFullText: (id, record, file, replaces) =>
+    request(
+      "PUT",
+      `reviews/${id}/records/${record}/full-text.pdf?name=${part(file.name)}${replaces && `&replaces=${replaces}`}`,
+      { body: file, type: "application/octet-stream" },
+    ),
+  /** @returns {Promise<Api.RecordOut>} */
+  detachFullText: (id, record, replaces) =>
+    request("DELETE", `reviews/${id}/records/${record}/full-text.pdf?replaces=${replaces}`),
   /** @returns {Promise<Api.RecordOut>} */
   join: (id, record, records) => post(`reviews/${id}/records/${record}/join`, { records }),
   /** @returns {Promise<Api.RecordOut>} */

@@ -12,20 +12,64 @@ const NAME_BREAKS = /(?<=[._/])(?=[\p{L}_])/u;
 const WIDEST_WRAP = 100;
 const RAGGED = 12;
 
-/** Paragraph nodes of a text; `words` are [{word, weight, forms}]. */
-export function markedText(text, words) {
+/** Paragraph nodes of a text; `words` are [{word, weight, forms}], `chosen` is of `chosenWords`. */
+export function markedText(text, words, chosen = null) {
   const weightOf = weights(words);
-  return paragraphs(text).map(paragraph => h("p", {}, marked(paragraph, weightOf)));
+  return paragraphs(text).map(paragraph => h("p", {}, markedBoth(paragraph, weightOf, chosen)));
 }
 
 /** The same for one line, such as a title; dotted names may break at dots. */
-export const markedLine = (text, words) =>
-  marked(text, weights(words)).flatMap(piece =>
+export const markedLine = (text, words, chosen = null) =>
+  markedBoth(text, weights(words), chosen).flatMap(piece =>
     typeof piece === "string" ? breakable(piece) : piece,
   );
 
 const breakable = text =>
   text.split(NAME_BREAKS).flatMap(part => (/[._/]$/.test(part) ? [part, h("wbr")] : [part]));
+
+/**
+ * A pattern of the words and phrases that people highlight, a group for each, and the side of each group. They are whole
+ * words in any case; a star stands for the rest of a word. The longest is found first. Null without any.
+ */
+export function chosenWords(include, exclude) {
+  const sides = [
+    ...include.map(term => ({ term, side: "include" })),
+    ...exclude.map(term => ({ term, side: "exclude" })),
+  ]
+    .filter(({ term }) => /[\p{L}\p{N}]/u.test(term))
+    .sort((one, other) => other.term.length - one.term.length);
+  if (!sides.length) return null;
+  const pattern = new RegExp(sides.map(({ term }) => `(${expression(term)})`).join("|"), "giu");
+  return { pattern, sides: sides.map(({ side }) => side) };
+}
+
+const LETTER = "[\\p{L}\\p{M}\\p{N}_]";
+const BEGINS_UNSPACED = new RegExp(`^[${UNSPACED}]`, "u");
+
+function expression(term) {
+  const phrase = term
+    .trim()
+    .split(/\s+/)
+    .map(word => word.replace(/[\\^$.|?+()[\]{}/]/g, "\\$&").replaceAll("*", `${LETTER}*`))
+    .join("\\s+");
+  return BEGINS_UNSPACED.test(term) ? phrase : `(?<!${LETTER})${phrase}(?!${LETTER})`;
+}
+
+/** A text with the words that people highlight, and between them those behind the score. */
+function markedBoth(text, weightOf, chosen) {
+  if (!chosen) return marked(text, weightOf);
+  const pieces = [];
+  let end = 0;
+  for (const match of text.matchAll(chosen.pattern)) {
+    const side = chosen.sides[match.slice(1).findIndex(group => group !== undefined)];
+    pieces.push(
+      ...marked(text.slice(end, match.index), weightOf),
+      h("mark", { class: `chosen ${side}`, title: `highlighted: ${side}` }, match[0]),
+    );
+    end = match.index + match[0].length;
+  }
+  return [...pieces, ...marked(text.slice(end), weightOf)];
+}
 
 function marked(text, { find, strongest }) {
   const pieces = [];

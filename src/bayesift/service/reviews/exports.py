@@ -9,16 +9,18 @@ import lzma
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from bayesift.errors import DataError
+from bayesift.journal import digest_of
 from bayesift.references import Reference
 from bayesift.screening import Event, Project, ReviewReading
 from bayesift.screening.export import export_references
+from bayesift.screening.full_texts import FULL_TEXTS, check_pdf
 from bayesift.screening.project import MARK, RECORDS
 from bayesift.service.errors import TooLargeError
 from bayesift.service.files import check_unpacked
@@ -81,18 +83,28 @@ def records_file(references: Sequence[Reference], kind: str) -> bytes:
         return path.read_bytes()
 
 
-def packed_project(folder: Path) -> bytes:
-    """Pack the project in a folder into an archive."""
+def packed_project(folder: Path, full_texts: Mapping[str, bytes]) -> bytes:
+    """Pack the project in a folder into an archive, with files by their digests."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in (*_PROJECT_FILES, MARK):
             if (folder / file).exists():  # the first event makes the mark
                 archive.write(folder / file, file)
+        for digest, content in full_texts.items():
+            archive.writestr(f"{FULL_TEXTS}/{digest}.pdf", content, zipfile.ZIP_STORED)
     return stream.getvalue()
 
 
-def unpacked_project(content: bytes) -> tuple[Project, bytes]:
-    """Return the project of an archive, and its records as they are stored.
+class UnpackedProject(NamedTuple):
+    """A project that a person sent, its records as they are stored, and its full texts."""
+
+    project: Project
+    records: bytes
+    full_texts: tuple[bytes, ...]
+
+
+def unpacked_project(content: bytes) -> UnpackedProject:
+    """Return the project of an archive.
 
     Its files may be in one folder of the archive. Everything in it is checked.
     """
@@ -110,7 +122,9 @@ def unpacked_project(content: bytes) -> tuple[Project, bytes]:
                 for name in found.keys() & {*_PROJECT_FILES, MARK}:
                     (Path(folder) / name).write_bytes(archive.read(found[name]))
             project = Project(folder)
-            return project, checked_records(project)
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                full_texts = tuple(_full_texts(archive, project))
+            return UnpackedProject(project, checked_records(project), full_texts)
         except TooLargeError:
             raise
         except DataError as error:
@@ -119,6 +133,19 @@ def unpacked_project(content: bytes) -> tuple[Project, bytes]:
             raise DataError(
                 "this file is not the project of a review, or it is damaged"
             ) from error
+
+
+def _full_texts(archive: zipfile.ZipFile, project: Project) -> Iterator[bytes]:
+    """Read the files that are attached to records; refuse one that is not what its name says."""
+    held = {file.digest for file in project.full_text_files.values()}
+    for entry in archive.infolist():
+        path = PurePosixPath(entry.filename)
+        if path.parent.name == FULL_TEXTS and path.stem in held:
+            content = archive.read(entry)
+            if digest_of(content) != path.stem:
+                raise DataError(f"{path.name} is damaged: its digest is not that of its name")
+            check_pdf(content)
+            yield content
 
 
 def _named(error: DataError) -> DataError:

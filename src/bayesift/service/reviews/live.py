@@ -36,7 +36,7 @@ from bayesift.screening import (
 )
 from bayesift.screening.project import read_records
 from bayesift.screening.review import PoolTexts
-from bayesift.screening.review_log import Event, EventType, Stage, Verdict
+from bayesift.screening.review_log import HIGHLIGHTS, Event, EventType, Stage, Verdict
 from bayesift.service.db.database import Store
 from bayesift.service.db.tables import Reading, ReviewRow
 from bayesift.service.errors import NotFoundError
@@ -127,6 +127,25 @@ class SetFullText(RecordCommand):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AttachFullText(RecordCommand):
+    """Attach a file that is kept, in place of the one with a digest."""
+
+    type = "attach"
+    name: str
+    digest: str
+    bytes: int
+    replaces: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DetachFullText(RecordCommand):
+    """Remove the file with a digest from a record."""
+
+    type = "detach"
+    replaces: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class SplitRecord(RecordCommand):
     """Make records of their own of the sources of a record."""
 
@@ -174,6 +193,8 @@ class ChangeSettings(ReviewCommand):
     reasons: list[str] | None = None
     reviewers_per_record: int | None = None
     full_texts: bool | None = None
+    highlight_include: list[str] | None = None
+    highlight_exclude: list[str] | None = None
 
 
 class RecordPlace(NamedTuple):
@@ -252,7 +273,7 @@ class LiveReview:
         self.added.extend(events)
         for event in events:
             self.log.accept([event])
-            if event.type in _REGROUPING:
+            if event.type in _REGROUPING and not event.data.keys() <= {*HIGHLIGHTS}:
                 self.rankings.clear()
             for ranking in self.rankings.values():
                 if event.type in _DECIDING:

@@ -146,10 +146,13 @@ def shown_record(
     if resolution is not None:
         seen.append(_decision(resolution.by, resolution, resolved=True))
     sources = record.sources if len(record.sources) > 1 else ()
+    attached = log.full_text_files.get(name)
     return schemas.RecordOut(
         id=name,
         reference=ReferenceOut.model_validate(record.reference),
         sources=[ReferenceOut.model_validate(source) for source in sources],
+        origins=list(record.origins),
+        has_text=record.has_text,
         status=status,
         stage=stage,
         rank=rank,
@@ -160,6 +163,7 @@ def shown_record(
         notes=[schemas.NoteOut.model_validate(note) for note in log.notes_on(name)],
         tags=list(log.tags_on(name)),
         full_text=log.full_text_places.get(name, ""),
+        file=None if attached is None else schemas.FullTextFileOut.model_validate(attached),
     )
 
 
@@ -199,7 +203,7 @@ def page_of_records(
         tagged = query.tag is None or query.tag in log.tags_on(record.id)
         if tagged and record.id in screened:
             status = log.status(record.id, stage)
-            if query.status in (None, status):
+            if query.status in (None, status) and not (query.without_text and record.has_text):
                 found.append((ranks[record.id], record, status))
     found.sort(key=lambda one: one[0][0])
     rows = []
@@ -216,6 +220,8 @@ def page_of_records(
                 authors=authors,
                 year=reference.year,
                 journal=reference.journal,
+                origin="; ".join(record.origins),
+                has_text=record.has_text,
                 status=status,
                 mine=held[person].verdict if person in held else None,
                 rank=rank,
@@ -236,6 +242,7 @@ def all_statistics(
         flow={
             "identified": flow.identified,
             "duplicates": flow.duplicates,
+            "without_text": flow.without_text,
             "records": flow.n_records,
             "screened": flow.screening.n_screened,
             "abstract": asdict(flow.screening),
@@ -245,7 +252,7 @@ def all_statistics(
         agreement=list(_agreement(log)),
         reviewers=list(_reviewers(log, opened.log)),
         curve=_curve(log),
-        methods=methods_paragraph(log, gauge_of(ranked).sentence),
+        methods=methods_paragraph(log, gauge_of(ranked).sentence, ranked.describe()),
     )
 
 

@@ -13,10 +13,12 @@ from fastapi.responses import Response
 
 from bayesift.errors import DataError
 from bayesift.screening import PrismaFlow, ProjectSettings
+from bayesift.screening.full_texts import FullTextFile, safe_name
 from bayesift.screening.review_log import Stage, Status
 from bayesift.service import readers
 from bayesift.service.access.callers import Item, Owner, Person, Reader, Reviewer
-from bayesift.service.files import FILE_BODY, attached, file_answer
+from bayesift.service.errors import ConflictError, NotFoundError
+from bayesift.service.files import FILE_BODY, attached, file_answer, shown
 from bayesift.service.live import UnitOfWork
 from bayesift.service.reviews import live, operations, schemas
 from bayesift.service.reviews.exports import (
@@ -104,13 +106,16 @@ async def open_project(
     """
     content = await request.body()
     await service.read(readers.try_project, name, content, readers.nothing)
-    project, records = await service.share(object(), partial(unpacked_project, content))
+    sent = await service.share(object(), partial(unpacked_project, content))
+    project = sent.project
     with service.store.reading() as read:
         if read.review(project.id) is not None:
             service.members.require(person, Item("review", project.id), "reviewer")
     title = name.removesuffix(".zip").removesuffix(".review") or "review"
+    for file in sent.full_texts:
+        await service.share(object(), partial(service.full_texts.add, file))
     row = await service.do(
-        person, lambda unit: operations.import_project(unit, project, title, records)
+        person, lambda unit: operations.import_project(unit, project, title, sent.records)
     )
     return await run_in_threadpool(review_out, service, row.id, person)
 
@@ -187,7 +192,7 @@ def next_record(
     with service.live.reviews.recent_ranking(review, person.name) as (opened, ranked):
         log = opened.seen_by(person.name)
         rows = ranked.open_rows(person.name, stage)
-        order = rows[(-ranked.queue.scores[rows]).argsort(kind="stable")]
+        order = rows[(-ranked.scores[rows]).argsort(kind="stable")]
         names = [ranked.ids[row] for row in order]
         skipped = set(skip or ())
         names = [name for name in names if name not in skipped] or names
@@ -366,6 +371,60 @@ async def set_full_text(
     return await _command_on(service, person, review, command)
 
 
+@screening.put("/records/{record}/full-text.pdf", openapi_extra=FILE_BODY)
+async def attach_full_text(
+    review: ReviewId,
+    record: RecordName,
+    name: FileName,
+    request: Request,
+    person: Reviewer,
+    service: TheService,
+    replaces: schemas.FileDigest | None = None,
+) -> schemas.RecordOut:
+    """Attach the PDF of a full text; `replaces` is the digest of the file that the record has."""
+    content = await request.body()
+    digest = await service.share(object(), partial(service.full_texts.add, content))
+    command = live.AttachFullText(
+        record=record,
+        name=safe_name(name),
+        digest=digest,
+        bytes=len(content),
+        replaces=replaces,
+    )
+    return await _command_on(service, person, review, command)
+
+
+@screening.delete("/records/{record}/full-text.pdf")
+async def detach_full_text(
+    review: ReviewId,
+    record: RecordName,
+    replaces: schemas.FileDigest,
+    person: Reviewer,
+    service: TheService,
+) -> schemas.RecordOut:
+    """Remove the PDF with this digest from a record; the log keeps that it was there."""
+    command = live.DetachFullText(record=record, replaces=replaces)
+    return await _command_on(service, person, review, command)
+
+
+@screening.get(
+    "/records/{record}/full-text.pdf",
+    response_class=Response,
+    responses=file_answer("application/pdf"),
+)
+def show_full_text(
+    review: ReviewId, record: RecordName, person: Reader, service: TheService
+) -> Response:
+    """Show the PDF that is attached to a record; refuses one that was damaged on the disk."""
+    with service.live.reviews.reading(review) as opened:
+        known_record(opened.log, record)
+        attached_file = opened.log.full_text_files.get(record)
+    if attached_file is None:
+        raise NotFoundError(f"no full text is attached to record {record}")
+    content = _whole_full_text(service, record, attached_file)
+    return Response(content, media_type="application/pdf", headers=shown(attached_file.name))
+
+
 @screening.post("/records/{record}/split")
 async def split(
     review: ReviewId, record: RecordName, person: Reviewer, service: TheService
@@ -456,7 +515,12 @@ async def export_project(review: ReviewId, person: Reader, service: TheService) 
             with service.live.reviews.reading(review) as opened:
                 name = opened.row.name
                 operations.save_project(opened, folder, person.name)
-            return name, packed_project(folder)
+                held = dict(opened.log.full_text_files)
+            full_texts = {
+                file.digest: _whole_full_text(service, record, file)
+                for record, file in held.items()
+            }
+            return name, packed_project(folder, full_texts)
 
     name, content = await service.share(object(), packed)
     return Response(
@@ -482,6 +546,16 @@ async def _command_on(
     """Carry out a command about a record, and show the record as it is then."""
     await service.do(person, lambda unit: perform(unit, review, command))
     return await run_in_threadpool(show_record, review, command.record, person, service, stage)
+
+
+def _whole_full_text(service: Service, record: str, file: FullTextFile) -> bytes:
+    """Return an attached file; the refusal of a damaged one does not tell where it is kept."""
+    try:
+        return service.full_texts.read(file.digest)
+    except DataError as error:
+        raise ConflictError(
+            f"the full text of record {record}, {file.name}, {error.message}"
+        ) from error
 
 
 def _decision(body: schemas.DecisionIn) -> dict[str, Any]:

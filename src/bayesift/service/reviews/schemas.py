@@ -16,6 +16,10 @@ RecordId = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,9}$")]
 RecordName = Annotated[RecordId, Path(description="Number of the record.")]
 Reason = Annotated[Text, StringConstraints(min_length=1, max_length=200)]
 _Long = Annotated[Text, StringConstraints(max_length=20_000)]
+_Terms = Annotated[
+    list[Annotated[Text, StringConstraints(min_length=1, max_length=100)]],
+    Field(max_length=200),
+]
 _Keys = Annotated[
     list[Annotated[str, StringConstraints(max_length=40)]], Field(min_length=1, max_length=20)
 ]
@@ -29,6 +33,8 @@ class SettingsIn(RequestBody):
     reasons: Annotated[list[Reason], Field(max_length=50)] | None = None
     reviewers_per_record: Literal[1, 2] | None = None
     full_texts: bool | None = None
+    highlight_include: _Terms | None = None
+    highlight_exclude: _Terms | None = None
 
 
 class ReviewRecordsIn(RequestBody):
@@ -101,13 +107,20 @@ class FullTextIn(RequestBody):
     place: Annotated[Text, StringConstraints(max_length=500, strip_whitespace=True)]
 
 
+FileDigest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
 class RecordQuery(BaseModel):
-    """Which records to list: by the words of a search, by status in a stage, and by tag."""
+    """Which records to list: by the words of a search, by status in a stage, and by tag.
+
+    `without_text` lists those without title, abstract and keywords only.
+    """
 
     search: Annotated[str, StringConstraints(max_length=200)] = ""
     status: Status | None = None
     stage: Stage = "abstract"
     tag: Annotated[str, StringConstraints(max_length=60)] | None = None
+    without_text: bool = False
     offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
     limit: Annotated[int, Field(ge=1, le=500)] = 50
 
@@ -243,6 +256,8 @@ class ReviewOut(BaseModel):
     reasons: list[str]
     reviewers_per_record: int
     full_texts: bool
+    highlight_include: list[str]
+    highlight_exclude: list[str]
     tags: list[str]
     stopped: str | None
     progress: ProgressOut
@@ -281,12 +296,27 @@ class NoteOut(AnswerBody):
     at: str
 
 
+class FullTextFileOut(AnswerBody):
+    """The PDF that is attached to a record."""
+
+    name: str
+    digest: str
+    size: int
+    by: str
+    at: str
+
+
 class RecordOut(BaseModel):
-    """A record as a person may see it; `hidden` if it has a decision that is blind for them."""
+    """A record as a person may see it; `hidden` if it has a decision that is blind for them.
+
+    `origins` are files with lines or rows. Without a text, rank and probability say nothing.
+    """
 
     id: str
     reference: ReferenceOut
     sources: list[ReferenceOut]
+    origins: list[str]
+    has_text: bool
     status: Status
     stage: Stage
     rank: int
@@ -297,6 +327,7 @@ class RecordOut(BaseModel):
     notes: list[NoteOut]
     tags: list[str]
     full_text: str
+    file: FullTextFileOut | None
 
 
 class RecordRowOut(BaseModel):
@@ -307,6 +338,8 @@ class RecordRowOut(BaseModel):
     authors: str
     year: int | None
     journal: str
+    origin: str
+    has_text: bool
     status: Status
     mine: Verdict | None
     rank: int

@@ -120,12 +120,13 @@ export async function reviewNumbersView({ id }, signal) {
 }
 
 /** @param {any} flow */
-const flowWords = ({ records, screened, included, abstract }) =>
+const flowWords = ({ records, screened, included, abstract, without_text }) =>
   [
     `${count(records)} records`,
     `${count(screened)} screened`,
     abstract.waiting && `${count(abstract.waiting)} waiting for a second reviewer`,
     abstract.conflict && `${count(abstract.conflict)} in conflict`,
+    without_text && `${count(without_text)} without title and abstract, listed apart`,
     `${count(included)} included`,
   ]
     .filter(Boolean)
@@ -374,6 +375,8 @@ export function settingsInputs({
   reasons = [],
   reviewers_per_record = 1,
   full_texts = false,
+  highlight_include = [],
+  highlight_exclude = [],
 } = {}) {
   const inputs = {
     query: h("textarea", { rows: "2", maxlength: "5000" }),
@@ -381,7 +384,11 @@ export function settingsInputs({
     reasons: h("textarea", { rows: "4" }),
     double: h("input", { type: "checkbox", id: "double", checked: reviewers_per_record === 2 }),
     fullTexts: h("input", { type: "checkbox", id: "full-texts", checked: full_texts }),
+    include: h("textarea", { rows: "2" }),
+    exclude: h("textarea", { rows: "2" }),
   };
+  inputs.include.value = highlight_include.join(", ");
+  inputs.exclude.value = highlight_exclude.join(", ");
   [inputs.query.value, inputs.criteria.value, inputs.reasons.value] = [
     query,
     criteria,
@@ -398,6 +405,12 @@ export const settingsFields = inputs => [
   ),
   field("Inclusion criteria", inputs.criteria, "One per line; shown beside every record."),
   field("Reasons to exclude", inputs.reasons, "One per line; chosen by number while screening."),
+  field(
+    "Words to highlight for inclusion",
+    inputs.include,
+    "With commas; random* is every word that begins so. For the eye only: they do not change the ranking.",
+  ),
+  field("Words to highlight for exclusion", inputs.exclude),
   h(
     "p",
     { class: "check" },
@@ -416,7 +429,16 @@ export const settingsFields = inputs => [
   ),
 ];
 
-export const settingsOf = ({ query, criteria, reasons, double, fullTexts }) => ({
+const terms = input => [
+  ...new Set(
+    input.value
+      .split(/[,;\n]/)
+      .map(term => term.trim().replace(/\s+/g, " "))
+      .filter(Boolean),
+  ),
+];
+
+export const settingsOf = ({ query, criteria, reasons, double, fullTexts, include, exclude }) => ({
   query: query.value.trim(),
   criteria: criteria.value.trim(),
   reasons: reasons.value
@@ -425,4 +447,6 @@ export const settingsOf = ({ query, criteria, reasons, double, fullTexts }) => (
     .filter(Boolean),
   reviewers_per_record: double.checked ? 2 : 1,
   full_texts: fullTexts.checked,
+  highlight_include: terms(include),
+  highlight_exclude: terms(exclude),
 });

@@ -1,6 +1,6 @@
 // What people say about a record in a dialog: the reason of an exclusion, notes, tags, the full text, the same publication.
 
-import { api } from "../../api.js";
+import { api, session } from "../../api.js";
 import { button, field, h, newest, notify, openDialog, written } from "../../dom.js";
 import { byline } from "./record_parts.js";
 
@@ -107,8 +107,8 @@ export const askTags = (review, record, send) =>
       ),
   );
 
-export const askFullText = (review, record, send) =>
-  askText(
+export function askFullText(review, record, send) {
+  const dialog = askText(
     record,
     "Full text",
     h("input", { maxlength: "500", autocomplete: "off" }),
@@ -116,6 +116,48 @@ export const askFullText = (review, record, send) =>
     text => send(() => api.setFullText(review.id, record.id, text)),
     "A link, or the name of the file that your team keeps.",
   );
+  dialog.append(pdfPart(review, record, send, () => dialog.close()));
+}
+
+/** Attach a PDF, replace or remove the one that is there; that of somebody else only after a question. */
+function pdfPart(review, record, send, close) {
+  const { file } = record;
+  const isOthers = file && file.by !== session.value.user;
+  const held = file && `${file.name}, attached by ${file.by}`;
+  const input = h("input", { type: "file", accept: ".pdf,application/pdf" });
+  const sure = h("input", { type: "checkbox", id: "replace-file" });
+  const ready = () => {
+    if (!isOthers || sure.checked) return true;
+    notify(`Tick the box to replace or remove ${held}.`, { kind: "warn" });
+    return false;
+  };
+  input.addEventListener("change", () => {
+    const [chosen] = input.files;
+    input.value = ""; // so that the same file may be chosen again
+    if (!chosen || !ready()) return;
+    close();
+    send(() => api.attachFullText(review.id, record.id, chosen, file?.digest ?? ""));
+  });
+  const remove = () => {
+    if (!ready()) return;
+    close();
+    send(() => api.detachFullText(review.id, record.id, file.digest));
+  };
+  return h(
+    "section",
+    { class: "pdf-part" },
+    held && h("p", {}, "PDF: ", written(held)),
+    isOthers &&
+      h(
+        "p",
+        { class: "check" },
+        sure,
+        h("label", { for: "replace-file" }, `Replace or remove the file of ${file.by}`),
+      ),
+    field(file ? "Another PDF in its place" : "PDF of the full text", input, "Up to 50 MB."),
+    file && h("p", {}, button("Remove the PDF", { class: "quiet" }, remove)),
+  );
+}
 
 function askText(record, label, input, value, send, hint) {
   input.value = value;

@@ -1,8 +1,9 @@
 // A bibliographic record on the page: title, authors, where it appeared, links, abstract, notes, decisions.
 
+import { api } from "../../api.js";
 import { h, when, written } from "../../dom.js";
 import { percent } from "../../format.js";
-import { markedLine, markedText } from "../../highlight.js";
+import { chosenWords, markedLine, markedText } from "../../highlight.js";
 
 export const VERDICTS = { included: "included", excluded: "excluded", maybe: "maybe" };
 export const STATUS = {
@@ -18,14 +19,15 @@ const SIDE = { included: "for", excluded: "against" };
 export const statusTag = status =>
   h("span", { class: `standing ${SIDE[status] ?? ""}` }, STATUS[status]);
 
-/** Title, source, links and abstract, which may be folded away; `words` are marked. */
-export function recordText(record, words = [], { folded = false } = {}) {
+/** Title, source, links and abstract, which may be folded away; `words` are marked, and those that the review highlights. */
+export function recordText(review, record, words = [], { folded = false } = {}) {
   const { reference } = record;
+  const chosen = chosenWords(review.highlight_include, review.highlight_exclude);
   const text = h(
     "div",
     { class: "text" },
     reference.abstract
-      ? markedText(reference.abstract, words)
+      ? markedText(reference.abstract, words, chosen)
       : h("p", { class: "soft" }, "No abstract."),
   );
   return [
@@ -33,22 +35,32 @@ export function recordText(record, words = [], { folded = false } = {}) {
       "p",
       { class: "meta" },
       h("span", {}, `Record ${record.id}`),
-      h("span", {}, `rank ${record.rank}`),
-      h(
-        "span",
-        { title: "How probable it is that the record is relevant, by the decisions so far" },
-        `${percent(record.probability)} likely relevant`,
-      ),
+      record.has_text
+        ? [
+            h("span", {}, `rank ${record.rank}`),
+            h(
+              "span",
+              { title: "How probable it is that the record is relevant, by the decisions so far" },
+              `${percent(record.probability)} likely relevant`,
+            ),
+          ]
+        : h("span", {}, "no title, abstract or keywords: not ranked"),
       record.status !== "open" && statusTag(record.status),
       record.tags.map(tag => h("span", { class: "tag" }, written(tag))),
     ),
     h(
       "h2",
       { tabindex: "-1" },
-      reference.title ? markedLine(reference.title, words) : "(no title)",
+      reference.title ? markedLine(reference.title, words, chosen) : "(no title)",
     ),
     h("p", { class: "byline" }, written(byline(reference))),
-    h("p", { class: "links row" }, links(reference), fullText(record.full_text)),
+    h(
+      "p",
+      { class: "links row" },
+      links(reference),
+      fullText(record.full_text),
+      pdfLink(review, record),
+    ),
     folded ? h("details", {}, h("summary", {}, "Abstract"), text) : text,
     reference.keywords.length > 0 &&
       h("p", { class: "soft" }, "Keywords: ", written(reference.keywords.join("; "))),
@@ -74,6 +86,10 @@ const isLink = text => /^https?:\/\//i.test(text);
 const fullText = place =>
   place &&
   (isLink(place) ? outside(place, "Full text") : h("span", {}, "Full text: ", written(place)));
+
+/** The PDF that is attached; it opens beside this page, on a page of its own. */
+const pdfLink = (review, { id, file }) =>
+  file && outside(api.fullTextFile(review.id, id), `PDF: ${file.name}`);
 
 function links({ doi, pmid, url }) {
   return [
@@ -119,11 +135,13 @@ export function recordHistory(record) {
     record.notes.map(note =>
       h("p", { class: "note" }, h("strong", {}, written(note.by)), ": ", written(note.text)),
     ),
-    record.sources.length > 0 &&
+    record.origins.length > 0 &&
       h(
         "p",
         { class: "soft" },
-        `Joined from ${record.sources.length} sources: ${[...new Set(record.sources.map(source => source.file))].join(", ")}.`,
+        record.sources.length > 0 ? `Joined from ${record.sources.length} sources: ` : "From ",
+        written(record.origins.join("; ")),
+        ".",
       ),
   );
 }

@@ -10,6 +10,7 @@ import { empty } from "../common/empty.js";
 import { STAGES, framedReview, reviewLink } from "./frame.js";
 
 const PAGE = 50;
+const WITHOUT_TEXT = "without text";
 
 export async function recordsView({ id }, signal) {
   const review = await api.review(id, signal);
@@ -24,6 +25,7 @@ export async function recordsView({ id }, signal) {
     { name: "status" },
     h("option", { value: "" }, "all"),
     Object.entries(STATUS).map(([key, name]) => h("option", { value: key }, name)),
+    h("option", { value: WITHOUT_TEXT }, "without title and abstract"),
   );
   const stage = h(
     "select",
@@ -44,7 +46,8 @@ export async function recordsView({ id }, signal) {
         id,
         {
           search: search.value,
-          status: status.value,
+          status: status.value === WITHOUT_TEXT ? "" : status.value,
+          without_text: status.value === WITHOUT_TEXT,
           stage: stage.value,
           tag: tag.value,
           offset,
@@ -120,11 +123,19 @@ const rows = (id, records) =>
           h(
             "span",
             { class: "soft" },
-            written([record.authors, record.journal, record.year].filter(Boolean).join(", ")),
+            written(
+              [record.authors, record.journal, record.year, record.origin]
+                .filter(Boolean)
+                .join(", "),
+            ),
           ),
         ),
         record.tags.map(tag => h("span", { class: "tag" }, written(tag))),
-        h("span", { class: "soft" }, `rank ${record.rank}, ${percent(record.probability)}`),
+        h(
+          "span",
+          { class: "soft" },
+          record.has_text ? `rank ${record.rank}, ${percent(record.probability)}` : "not ranked",
+        ),
         statusTag(record.status),
       ),
     ),
@@ -141,7 +152,7 @@ export async function recordView({ id, about }, signal) {
       h(
         "article",
         { class: "paper" },
-        recordText(shown),
+        recordText(review, shown),
         recordHistory(shown),
         mayDo("reviewer", review) && decisionButtons(review, shown),
       ),
@@ -257,7 +268,7 @@ function conflict(review, record, refresh) {
   return h(
     "article",
     { class: "card", "aria-label": `Conflict about record ${record.id}` },
-    recordText(record, [], { folded: true }),
+    recordText(review, record, [], { folded: true }),
     recordHistory(record),
     mayDo("reviewer", review) &&
       h(

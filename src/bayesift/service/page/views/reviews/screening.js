@@ -37,7 +37,13 @@ class Screening {
     this.stage = stage;
     this.signal = signal;
     this.paper = h("article", { class: "paper", "aria-label": "Record" });
-    this.side = h("aside", { class: "evidence", "aria-label": "Progress and criteria" });
+    this.rest = h("div", { class: "evidence" });
+    this.side = h(
+      "aside",
+      { class: "screening-side", "aria-label": "Progress and criteria" },
+      this.#criteria(),
+      this.rest,
+    );
     this.node = h(
       "div",
       {},
@@ -86,7 +92,7 @@ class Screening {
     this.paper.replaceChildren(
       ...(this.record ? this.#recordParts() : this.#nothing()).flat(Infinity).filter(Boolean),
     );
-    this.side.replaceChildren(this.#gauge(), this.#help(), this.#criteria());
+    this.rest.replaceChildren(this.#gauge(), this.#help());
     this.node.querySelector(".reading").classList.toggle("deciding", this.busy);
     if (this.frame) showBadges(this.frame, this.progress);
   }
@@ -97,7 +103,7 @@ class Screening {
     this.asking = true;
     try {
       this.progress.gauge = await api.gauge(this.review.id, this.signal);
-      this.side.firstChild?.replaceWith(this.#gauge());
+      this.rest.firstChild?.replaceWith(this.#gauge());
     } catch {
       /* the last one stays */
     }
@@ -114,7 +120,7 @@ class Screening {
         () => this.decide(verdict),
       );
     return [
-      recordText(this.record, this.words),
+      recordText(this.review, this.record, this.words),
       recordHistory(this.record),
       unsaved && h("p", { class: "standing" }, `You decided: ${unsaved.verdict} (not saved yet).`),
       h(
@@ -235,10 +241,11 @@ class Screening {
 
   #criteria() {
     const { query, criteria, reasons } = this.review;
+    // Always in view beside the record; on a small screen it is folded at first.
     return h(
-      "section",
-      {},
-      h("h3", {}, "Criteria"),
+      "details",
+      { class: "criteria", open: !matchMedia("(max-width: 56rem)").matches },
+      h("summary", {}, h("h3", {}, "Criteria")),
       query && h("p", { class: "soft" }, query),
       criteria
         ? criteria
