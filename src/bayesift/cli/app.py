@@ -121,6 +121,8 @@ app.add_typer(screen.app, rich_help_panel=_SERVICES)
 add_command(
     app, serve.serve, "serve --demo", "serve --data filters --port 8000", panel=_SERVICES
 )
+add_command(app, serve.backup, "backup bayesift-data -o monday.backup", panel=_SERVICES)
+add_command(app, serve.restore, "restore monday.backup --data restored", panel=_SERVICES)
 app.add_typer(serve.users, rich_help_panel=_SERVICES)
 
 

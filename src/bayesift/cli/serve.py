@@ -20,13 +20,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, BadParameter, Exit, Option
 
-from bayesift.cli.console import busy, print_note, stdout, table
-from bayesift.cli.options import add_command, command_group
+from bayesift.cli.console import busy, counting, print_note, stdout, table
+from bayesift.cli.options import Quiet, add_command, command_group
 from bayesift.errors import DataError, require
+from bayesift.files import check_writable
 
 if TYPE_CHECKING:
     from bayesift.screening import Project
     from bayesift.service import Service
+    from bayesift.service.db.backup import BackupFacts
     from bayesift.service.db.database import Store
 
 
@@ -306,6 +308,54 @@ def _store(data: Path, database: str | None) -> Iterator[Store]:
         raise DataError("is not the folder of a service; bayesift serve makes one", file=data)
     with open_store(data, database) as store:
         yield store
+
+
+def backup(
+    data: Annotated[Path, Argument(help="Folder of the service.", file_okay=False)],
+    output: Annotated[
+        Path, Option("--output", "-o", help="File to write; it is replaced when complete.")
+    ],
+    database: Database = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write all of a service to one file, also while it runs.
+
+    The file holds what the service holds: texts, decisions, models, people and the hashes of
+    their tokens. Keep it as safe.
+    """
+    _require_packages()
+    from bayesift.service.db.backup import back_up
+
+    check_writable(output)
+    with counting("copying rows", None, quiet=quiet) as progress:
+        facts = back_up(data, database, output, progress=progress)
+    _print_copied(str(output), facts)
+
+
+def restore(
+    source: Annotated[
+        Path, Argument(metavar="FILE", help="Written by bayesift backup.", exists=True)
+    ],
+    data: Annotated[Path, Option(help="Folder of the service, new or empty.")],
+    database: Database = None,
+    quiet: Quiet = False,
+) -> None:
+    """Make a service of a backup, in a new folder.
+
+    A backup of a service with SQLite may be restored to PostgreSQL, and the other way round.
+    Everything is compared with its digests; where anything is wrong, nothing is made.
+    """
+    _require_packages()
+    from bayesift.service.db.backup import restore as make
+
+    with counting("restoring rows", None, quiet=quiet) as progress:
+        facts = make(source, data, database, progress=progress)
+    _print_copied(str(data), facts)
+
+
+def _print_copied(place: str, facts: BackupFacts) -> None:
+    files = f" and {facts.n_files:,} files" if facts.n_files else ""
+    print_note(f"{place}: {facts.n_events:,} events, {facts.n_rows:,} rows{files}")
 
 
 def list_users(data: DataFolder = Path("bayesift-data"), database: Database = None) -> None:

@@ -198,14 +198,26 @@ def missing_in(place: Path, url: str | None, acknowledged: CommitEnd | None) -> 
 
 @contextmanager
 def reading_only(place: Path, url: str | None) -> Iterator[Reading]:
-    """Read a database that is not open, without changing anything."""
-    if url is None:
+    """Read a database without changing anything, also while a service has it open."""
+    with connecting(place, url) as connection:
+        yield Reading(connection)
+
+
+@contextmanager
+def connecting(place: Path, url: str | None, *, writing: bool = False) -> Iterator[Connection]:
+    """Connect to a database for one transaction, without the lock of a service."""
+    reads_file = url is None and not writing
+    if reads_file:
         engine = create_engine("sqlite://", creator=lambda: connect_to_read(place / FILE))
     else:
         engine = _engine(place, url)
     try:
         with engine.connect() as connection, connection.begin():
-            yield Reading(connection)
+            if reads_file:
+                # The driver begins a transaction at the first write only: each statement would
+                # read what is committed by then.
+                connection.exec_driver_sql("BEGIN")
+            yield connection
     finally:
         engine.dispose()
 

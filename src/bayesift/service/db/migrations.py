@@ -8,7 +8,7 @@ table is a new migration.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from sqlalchemy import (
@@ -26,7 +26,7 @@ from sqlalchemy import (
 from bayesift.errors import DataError
 from bayesift.service.db.integrity import pack, row_digest
 
-_DONE = Table(
+DONE = Table(
     "migrations",
     MetaData(),
     Column("name", String, primary_key=True),
@@ -324,26 +324,26 @@ MIGRATIONS: dict[str, Callable[[Connection], None]] = {
 
 def is_current(connection: Connection) -> bool:
     """Whether no migration is left to do."""
-    if not inspect(connection).has_table(_DONE.name):
+    if not inspect(connection).has_table(DONE.name):
         return False
-    return set(connection.execute(select(_DONE.c.name)).scalars()) >= MIGRATIONS.keys()
+    return set(connection.execute(select(DONE.c.name)).scalars()) >= MIGRATIONS.keys()
 
 
-def migrate(connection: Connection) -> list[str]:
+def migrate(connection: Connection, up_to: Sequence[str] = tuple(MIGRATIONS)) -> list[str]:
     """Apply the migrations that are missing, in order, and return their names.
 
-    Refuse a newer database.
+    Refuse a newer database. With `up_to` only these are applied, the first ones.
     """
-    if not inspect(connection).has_table(_DONE.name):
-        _DONE.create(connection)
-    done = set(connection.execute(select(_DONE.c.name)).scalars())
+    if not inspect(connection).has_table(DONE.name):
+        DONE.create(connection)
+    done = set(connection.execute(select(DONE.c.name)).scalars())
     unknown = sorted(done - MIGRATIONS.keys())
     if unknown:
         raise DataError(
             f"the database was written by a newer bayesift ({unknown[0]}); upgrade to open it"
         )
-    todo = [name for name in MIGRATIONS if name not in done]
+    todo = [name for name in MIGRATIONS if name in up_to and name not in done]
     for name in todo:
         MIGRATIONS[name](connection)
-        connection.execute(insert(_DONE).values(name=name, at=datetime.now(UTC).isoformat()))
+        connection.execute(insert(DONE).values(name=name, at=datetime.now(UTC).isoformat()))
     return todo
