@@ -1,4 +1,4 @@
-"""The files for containers and machines name options that exist, and pass the programs' own checks."""
+"""The files for containers and machines name options that exist, and pass programs' checks."""
 
 import re
 import shutil
