@@ -181,7 +181,7 @@ def test_a_pdf_is_attached_shown_and_replaced_only_after_a_question(
     record = record_of(page)
     other = visit(server, server.person("third"), f"#/review/{review}/record/{record}")
     other.get_by_role("button", name="Full text").click()
-    place = other.get_by_label("Another PDF in its place")
+    place = other.get_by_label("Another PDF instead")
     place.set_input_files(tmp_path / "two.pdf")
     expect(other.locator(".notice")).to_contain_text("one.pdf, attached by admin")
     other.get_by_label("Replace or remove the file of admin").check()
@@ -190,6 +190,20 @@ def test_a_pdf_is_attached_shown_and_replaced_only_after_a_question(
     other.get_by_role("button", name="Full text").click()
     other.get_by_role("button", name="Remove the PDF").click()
     expect(other.get_by_role("link", name="PDF:")).to_have_count(0)
+
+
+def test_a_review_says_where_it_could_have_stopped(server, visit, files):
+    page = visit(server)
+    review = begin(page, files, "look back")
+    for key in ("i", "e"):
+        decide(page, key)
+    go(page, f"#/review/{review}/numbers")
+    page.get_by_role("button", name="Look back").click()
+    expect(page.get_by_text("This review is not finished: 28 of 30 records")).to_be_visible()
+    expect(
+        page.get_by_text("does not yet say stop after these 2 records").first
+    ).to_be_visible()
+    expect(page.locator(".methods")).to_contain_text("It ranks the records by a linear model")
 
 
 def record_of(page):

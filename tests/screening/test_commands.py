@@ -1,7 +1,9 @@
 """`bayesift screen` from the command line."""
 
+import csv
 import io
 import json
+import re
 import sys
 
 import openpyxl
@@ -359,3 +361,27 @@ def test_keys_in_a_terminal(tmp_path, records):
 def test_reference_lists_are_screened_from_python(tmp_path):
     with Project.create(tmp_path / "one", ReferenceList((Reference(title="Corn"),))) as project:
         assert Review(project, "ann").next().id == "1"
+
+
+def test_exports_are_read_by_programs_that_know_less(monkeypatch, tmp_path):
+    """ASReview 3.0.8 refuses lines between records, and knows no other names of columns."""
+    ris = "1.\n\nDB  - Ovid\nTY  - JOUR\nT1  - Corn\nN2  - Text.\nER  - \nLink: x\n\n2.\n"
+    ris += "TY  - JOUR\nT1  - Gold\nN2  - More.\nER  - \n"
+    (tmp_path / "a.ris").write_text(ris)
+    (tmp_path / "b.csv").write_text("Article Title,Abstract\nSilver,Words.\n")
+    project = tmp_path / "p"
+    files = (tmp_path / "a.ris", tmp_path / "b.csv")
+    lines = "include\nexclude\ninclude\n"
+    assert run(monkeypatch, "screen", *files, "-o", project, lines=lines) == 0
+    for name in ("out.ris", "out.csv"):
+        run(monkeypatch, "screen", "export", project, "-o", tmp_path / name)
+    lines = (tmp_path / "out.ris").read_text().splitlines()
+    assert all(re.match(r"[A-Z][A-Z0-9]  - ", line) for line in lines if line)
+    starts = [lines[0]] + [
+        lines[n + 2] for n, line in enumerate(lines[:-2]) if line == "ER  - "
+    ]
+    assert [start[:2] for start in starts] == ["TY"] * 3
+    with (tmp_path / "out.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["title"] for row in rows] == ["Corn", "Gold", "Silver"]
+    assert sorted(row["label_included"] for row in rows) == ["0", "1", "1"]

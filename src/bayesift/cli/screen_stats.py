@@ -61,6 +61,8 @@ def _methods(project: Project) -> str:
     """Write the paragraph for the methods section, as the page does."""
     from bayesift.screening import RankedRecords, methods_paragraph
 
+    if not any(record.has_text for record in project.records.values()):
+        return methods_paragraph(project, "no record can be ranked")
     ranked = RankedRecords(project, snapshots=project.snapshot_folder, fit=False)
     return methods_paragraph(project, ranked.progress().stopping_line(), ranked.describe())
 

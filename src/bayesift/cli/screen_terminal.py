@@ -133,7 +133,8 @@ class ScreeningSession:
 
     def _attach(self, text: str) -> None:
         replace = text.startswith("--replace ")
-        path = text.removeprefix("--replace").strip()
+        # Terminals quote the path of a file that is dropped on them.
+        path = text.removeprefix("--replace").strip().strip("'\"")
         if not path:
             raise DataError("name the file, as in: attach trial.pdf")
         record = self._current().id
@@ -141,7 +142,7 @@ class ScreeningSession:
         if held and held.by != self.review.reviewer and not replace:
             raise DataError(
                 f"record {record} has {held.name}, attached by {held.by}; attach --replace PATH "
-                "puts another file in its place"
+                "replaces it"
             )
         attached = self.review.attach(record, path, replace=replace)
         self.message = f"attached {attached.name} ({attached.size:,} bytes)"

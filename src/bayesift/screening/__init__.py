@@ -6,6 +6,9 @@
 
 from bayesift.screening.agreement import Agreement, cohen_kappa
 from bayesift.screening.duplicates import Duplicates, Match, find_duplicates, merge
+from bayesift.screening.full_texts import FullTextFile, FullTextFiles
+from bayesift.screening.highlights import Highlight, find_highlights
+from bayesift.screening.hindsight import EarlierEnd, Hindsight, look_back
 from bayesift.screening.linkage import match_probability
 from bayesift.screening.prisma import FlowDiagram, PrismaFlow, StageCounts, methods_paragraph
 from bayesift.screening.project import Project, is_project
@@ -69,9 +72,14 @@ __all__ = [
     "CallaghanMuellerHansen",
     "Chao",
     "Duplicates",
+    "EarlierEnd",
     "Event",
     "FlowDiagram",
     "Forecast",
+    "FullTextFile",
+    "FullTextFiles",
+    "Highlight",
+    "Hindsight",
     "InARow",
     "Knee",
     "Match",
@@ -110,8 +118,10 @@ __all__ = [
     "chao_rule",
     "cohen_kappa",
     "find_duplicates",
+    "find_highlights",
     "is_project",
     "learn_tails",
+    "look_back",
     "match_probability",
     "merge",
     "methods_paragraph",

@@ -115,7 +115,7 @@ def check_pdf(content: bytes) -> None:
 
 
 def safe_name(name: str) -> str:
-    r"""Return the name of a file without what is no part of a name.
+    r"""Return the name of a file without signs that cannot stand in one.
 
     Examples
     --------

@@ -191,7 +191,7 @@ class Project(ReviewLog):
     def attach(
         self, record: str, name: str, content: bytes, *, by: str, replaces: str = ""
     ) -> Event:
-        """Attach the PDF of a full text to a record, in place of the file with a digest."""
+        """Attach the PDF of a full text to a record; it replaces the file with a digest."""
         return self.append(
             "attach",
             by=by,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -161,6 +161,22 @@ class PoolTexts:
         return Pool.of_texts(
             self.texts, titles=self.titles, keywords=self.keywords, dense=dense
         )
+
+
+@dataclass(frozen=True)
+class OrderedReading:
+    """The records that were read in the order of a ranking.
+
+    Parameters
+    ----------
+    order : for each whether it was relevant
+    n_documents : these, and those that may still be read in this order
+    found_before : relevant records that were found in another way
+    """
+
+    order: Mapping[str, bool]
+    n_documents: int
+    found_before: int
 
 
 class RankedRecords:
@@ -432,8 +448,8 @@ class RankedRecords:
         return (
             "It ranks the records by a linear model (logistic loss, Gaussian prior of variance "
             f"{model.settings.variance:g}; {model.settings.share:.0%} of the weight on relevant "
-            f"records) of {', '.join(parts)} (weights with {found:,} relevant records known), "
-            f"with {named}, learned again after every decision. What is left is estimated from "
+            f"records) of {', '.join(parts)} (their weights at this point), with {named}, "
+            "learned again after every decision. What is left is estimated from "
             f"when relevant records were found (RankDecay); it advises to stop when {_RECALL:.0%} "
             f"recall is reached with a probability of {_CONFIDENCE:.0%}."
         )
@@ -465,12 +481,11 @@ class RankedRecords:
         It may run in another thread. Relevant records that were not read in the order of the
         ranking count as a start of the review.
         """
-        finds = self._finds()
-        followed = [found for record, found in finds.items() if self._read_in_order(record)]
-        n_documents = len(self.ids) - len(finds) + len(followed)
-        n_documents -= self._n_unread_without_text()
-        read = followed or [False] * (n_documents == 0)
-        moment, before = len(self.log.events), sum(finds.values()) - sum(followed)
+        reading = self.reading()
+        moment = len(self.log.events)
+        n_documents = reading.n_documents
+        read = list(reading.order.values()) or [False] * (n_documents == 0)
+        before = reading.found_before
 
         def compute() -> tuple[int, StoppingEstimate]:
             decay = self._decay
@@ -483,9 +498,22 @@ class RankedRecords:
 
         return compute
 
-    def _n_unread_without_text(self) -> int:
-        """Count the open records without any text, of which the ranking tells nothing."""
-        return int(np.count_nonzero(~self._has_text & (self._n_held == 0)))
+    def reading(self) -> OrderedReading:
+        """Return which records were read in the order of the ranking, and what was found.
+
+        Open records without any text are not among those that are left to read: the ranking
+        tells nothing of them.
+        """
+        finds = self._finds()
+        order = {
+            record: found for record, found in finds.items() if self._read_in_order(record)
+        }
+        without_text = int(np.count_nonzero(~self._has_text & (self._n_held == 0)))
+        return OrderedReading(
+            order=order,
+            n_documents=len(self.ids) - len(finds) + len(order) - without_text,
+            found_before=sum(finds.values()) - sum(order.values()),
+        )
 
     def _finds(self) -> dict[str, bool]:
         """Return whether each decided record was not excluded, in the order of the decisions."""

@@ -502,7 +502,7 @@ class ReviewLog(ReviewReading):
     def _check_replaced(self, event: Event) -> None:
         """Refuse to replace or remove a file that the event does not name.
 
-        So that nobody replaces a file of somebody else, or a newer one, without knowing of it.
+        So that a file of another person, or a newer one, is not replaced unseen.
         """
         held = self.full_text_files.get(event.record)
         if event.data.get("replaces", "") == (held.digest if held else ""):

@@ -285,6 +285,8 @@ export const api = {
   progress: (id, signal) => get(`reviews/${id}/progress`, signal),
   /** @returns {Promise<Api.StatisticsOut>} */
   statistics: (id, signal) => get(`reviews/${id}/statistics`, signal),
+  /** @returns {Promise<Api.HindsightOut>} */
+  hindsight: (id, signal) => get(`reviews/${id}/hindsight`, signal),
   /** @returns {Promise<Api.ReviewOut>} */
   stopReview: (id, reason) => post(`reviews/${id}/stop`, { reason }),
   /** @returns {Promise<Api.ReviewOut>} */

@@ -24,8 +24,18 @@ export function sparkline(points) {
   );
 }
 
-/** The same at full size, redrawn when the width changes; `whole` is how many relevant ones are expected in all. */
-export function learningCurve(points, signal, { noun = "document", whole = null } = {}) {
+/**
+ * The same at full size, redrawn when the width changes.
+ * @param {{judged: number, relevant: number, expected_relevant?: number}[]} points
+ * @param {AbortSignal} signal
+ * @param {{noun?: string, whole?: number | null, stops?: {at: number, label: string}[]}} [options] `whole` is how many
+ *   relevant ones are expected in all, `stops` are numbers judged where a rule would have ended it
+ */
+export function learningCurve(
+  points,
+  signal,
+  { noun = "document", whole = null, stops = [] } = {},
+) {
   const figure = h("figure", { class: "curve" });
   const last = points.at(-1) ?? { judged: 0, relevant: 0 };
   const caption = h(
@@ -38,7 +48,7 @@ export function learningCurve(points, signal, { noun = "document", whole = null 
   );
   const observer = new ResizeObserver(([entry]) => {
     const width = Math.round(entry.contentRect.width);
-    if (width > 0) figure.replaceChildren(drawCurve(points, width, whole), caption);
+    if (width > 0) figure.replaceChildren(drawCurve(points, width, whole, stops), caption);
   });
   observer.observe(figure);
   signal.addEventListener("abort", () => observer.disconnect());
@@ -50,7 +60,7 @@ const share = (part, whole) => (whole ? part / whole : 0);
 const curveWords = (last, noun = "document") =>
   `${plural(last.judged, noun)} judged, ${count(last.relevant)} of them relevant`;
 
-function drawCurve(points, width, whole) {
+function drawCurve(points, width, whole, stops) {
   const height = 240,
     left = 40,
     right = 12,
@@ -117,6 +127,19 @@ function drawCurve(points, width, whole) {
     points.some(hasExpected) &&
       s("polyline", { class: "expected", points: path(point => point.expected_relevant) }),
     s("polyline", { class: "line", points: path(point => point.relevant) }),
+    stops.map(({ at, label }, index) => [
+      s("line", { class: "stop", x1: x(at), x2: x(at), y1: top, y2: height - bottom }),
+      s(
+        "text",
+        {
+          class: "stop",
+          x: x(at) + (x(at) > width / 2 ? -6 : 6),
+          y: height - bottom - 10 - 18 * index,
+          "text-anchor": x(at) > width / 2 ? "end" : "start",
+        },
+        label,
+      ),
+    ]),
   );
 }
 

@@ -128,7 +128,7 @@ class SetFullText(RecordCommand):
 
 @dataclass(frozen=True, kw_only=True)
 class AttachFullText(RecordCommand):
-    """Attach a file that is kept, in place of the one with a digest."""
+    """Attach a file that is kept; it replaces the one with a digest."""
 
     type = "attach"
     name: str

@@ -14,6 +14,7 @@ from bayesift.screening import (
     ReviewReading,
     methods_paragraph,
 )
+from bayesift.screening.hindsight import look_back
 from bayesift.screening.review import unfinished_line
 from bayesift.screening.review_log import (
     ABSTRACT,
@@ -32,6 +33,7 @@ from bayesift.service.runtime import Service
 from bayesift.service.schemas import thinned
 
 _MAX_POINTS = 400
+_MAX_MISSED = 50
 _STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
@@ -253,6 +255,22 @@ def all_statistics(
         reviewers=list(_reviewers(log, opened.log)),
         curve=_curve(log),
         methods=methods_paragraph(log, gauge_of(ranked).sentence, ranked.describe()),
+    )
+
+
+def hindsight_out(ranked: RankedRecords) -> schemas.HindsightOut:
+    """Return where stopping rules would have ended a review, as a person may see it."""
+    found = look_back(ranked)
+    records = ranked.log.records
+    ends = []
+    for end in found.ends:
+        missed = [
+            schemas.MissedOut(id=name, title=records[name].reference.title)
+            for name in end.missed[:_MAX_MISSED]
+        ]
+        ends.append(schemas.EarlierEndOut(rule=end.rule, read=end.n_read, missed=missed))
+    return schemas.HindsightOut(
+        sentences=found.sentences(), curve=thinned(found.curve, _MAX_POINTS), ends=ends
     )
 
 

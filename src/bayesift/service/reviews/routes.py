@@ -32,6 +32,7 @@ from bayesift.service.reviews.live import RecordCommand, ReviewCommand, opened_i
 from bayesift.service.reviews.pages import (
     all_statistics,
     gauge_of,
+    hindsight_out,
     known_record,
     page_of_records,
     progress_of,
@@ -383,7 +384,13 @@ async def attach_full_text(
 ) -> schemas.RecordOut:
     """Attach the PDF of a full text; `replaces` is the digest of the file that the record has."""
     content = await request.body()
-    digest = await service.share(object(), partial(service.full_texts.add, content))
+
+    def kept() -> str:
+        with service.live.reviews.reading(review) as opened:
+            known_record(opened.log, record)
+        return service.full_texts.add(content)
+
+    digest = await service.share(object(), kept)
     command = live.AttachFullText(
         record=record,
         name=safe_name(name),
@@ -458,6 +465,19 @@ async def statistics(
             return all_statistics(opened, ranked, person.name)
 
     return await service.share(("statistics", review, person.name), counted)
+
+
+@screening.get("/hindsight")
+async def hindsight(
+    review: ReviewId, person: Reader, service: TheService
+) -> schemas.HindsightOut:
+    """Tell where stopping rules would have ended the review, and what they would have missed."""
+
+    def looked_back() -> schemas.HindsightOut:
+        with service.live.reviews.ranking(review, person.name) as (_, ranked):
+            return hindsight_out(ranked)
+
+    return await service.share(("hindsight", review, person.name), looked_back)
 
 
 @exports.get("/flow.svg", response_class=Response, responses=file_answer("image/svg+xml"))

@@ -391,6 +391,29 @@ class ReviewerOut(BaseModel):
     others_waiting: int
 
 
+class MissedOut(BaseModel):
+    """A relevant record that an earlier end would have missed."""
+
+    id: str
+    title: str
+
+
+class EarlierEndOut(BaseModel):
+    """Where a rule would have ended a review; `read` is None if it would not have, so far."""
+
+    rule: str
+    read: int | None
+    missed: list[MissedOut]
+
+
+class HindsightOut(BaseModel):
+    """A review in the order in which it was read: sentences, the curve, and where rules stop."""
+
+    sentences: list[str]
+    curve: list[tuple[int, int]]
+    ends: list[EarlierEndOut]
+
+
 class StatisticsOut(BaseModel):
     """The numbers of a review."""
 

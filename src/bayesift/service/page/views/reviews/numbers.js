@@ -5,7 +5,7 @@ import { learningCurve, stoppingGauge } from "../../charts.js";
 import { attempt, button, field, h, openDialog, written } from "../../dom.js";
 import { capital, count, duration, percent } from "../../format.js";
 import { membersCard } from "../common/members.js";
-import { framedReview } from "./frame.js";
+import { framedReview, reviewLink } from "./frame.js";
 
 const FORMATS = [
   ["ris", "RIS (EndNote, Zotero, Rayyan)"],
@@ -108,6 +108,7 @@ export async function reviewNumbersView({ id }, signal) {
             },
           ),
         ),
+      hindsightCard(id, signal),
       h(
         "section",
         { class: "card" },
@@ -118,6 +119,76 @@ export async function reviewNumbersView({ id }, signal) {
     ),
   );
 }
+
+/** Where the review could have ended, computed when it is asked for. */
+function hindsightCard(id, signal) {
+  const shown = h("div", { "aria-live": "polite" });
+  const look = button("Look back", {}, () =>
+    attempt(
+      async () => {
+        look.disabled = true;
+        const found = await api.hindsight(id, signal).finally(() => (look.disabled = false));
+        shown.replaceChildren(...hindsightParts(id, found, signal));
+      },
+      { failed: "Not computed" },
+    ),
+  );
+  return h(
+    "section",
+    { class: "card" },
+    h("h2", {}, "Where could it have stopped?"),
+    h(
+      "p",
+      { class: "soft" },
+      "Takes the decisions in the order in which they were made, and says where stopping rules would have ended the review and what they would have missed.",
+    ),
+    h("p", {}, look),
+    shown,
+  );
+}
+
+function hindsightParts(id, { sentences, curve, ends }, signal) {
+  const stops = ends.flatMap(({ read, rule }, index) =>
+    read === null ? [] : [{ at: read, label: `${index + 1}: ${count(read)} read`, rule }],
+  );
+  const points = curve.map(([judged, relevant]) => ({ judged, relevant }));
+  return [
+    ...sentences.map(sentence => h("p", {}, sentence)),
+    ...(curve.length > 1 ? [learningCurve(points, signal, { noun: "record", stops })] : []),
+    ...(stops.length
+      ? [
+          h(
+            "p",
+            { class: "soft" },
+            `Lines in the chart: ${stops.map(({ label, rule }) => `${label.split(":")[0]}, ${rule}`).join("; ")}.`,
+          ),
+        ]
+      : []),
+    ...ends.filter(({ missed }) => missed.length).map(end => missedList(id, end)),
+  ];
+}
+
+const missedList = (id, { rule, missed }) =>
+  h(
+    "details",
+    {},
+    h("summary", {}, `Relevant records read after the end by ${rule} (${count(missed.length)})`),
+    h(
+      "ul",
+      { class: "rows" },
+      missed.map(record =>
+        h(
+          "li",
+          {},
+          h(
+            "a",
+            { href: reviewLink(id, "record", record.id) },
+            written(record.title || `record ${record.id}`),
+          ),
+        ),
+      ),
+    ),
+  );
 
 /** @param {any} flow */
 const flowWords = ({ records, screened, included, abstract, without_text }) =>

@@ -119,7 +119,7 @@ export function askFullText(review, record, send) {
   dialog.append(pdfPart(review, record, send, () => dialog.close()));
 }
 
-/** Attach a PDF, replace or remove the one that is there; that of somebody else only after a question. */
+/** Attach a PDF, replace or remove the one that is there; that of another person only after a question. */
 function pdfPart(review, record, send, close) {
   const { file } = record;
   const isOthers = file && file.by !== session.value.user;
@@ -154,7 +154,7 @@ function pdfPart(review, record, send, close) {
         sure,
         h("label", { for: "replace-file" }, `Replace or remove the file of ${file.by}`),
       ),
-    field(file ? "Another PDF in its place" : "PDF of the full text", input, "Up to 50 MB."),
+    field(file ? "Another PDF instead" : "PDF of the full text", input, "Up to 50 MB."),
     file && h("p", {}, button("Remove the PDF", { class: "quiet" }, remove)),
   );
 }
