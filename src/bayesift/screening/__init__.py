@@ -1,6 +1,6 @@
 """Screening of a fixed pool, such as the records of a systematic review.
 
-`ReviewQueue` ranks the pool and learns from every judgement; `RankDecay`, `Forecast` and
+`ReviewQueue` ranks the pool and learns from every judgement; `FindsForecast`, `Forecast` and
 `SampleCheck` tell when to stop; `simulate_review` and `stop_points` measure both on labelled pools.
 """
 
@@ -40,7 +40,7 @@ from bayesift.screening.simulation import (
     simulate_review,
     stop_points,
 )
-from bayesift.screening.stopping.decay import RankDecay, StoppingEstimate, learn_tails
+from bayesift.screening.stopping.finds import FindsForecast, StoppingEstimate
 from bayesift.screening.stopping.remaining import (
     Forecast,
     RemainingRelevant,
@@ -51,10 +51,10 @@ from bayesift.screening.stopping.rules import (
     STOPPING_RULES,
     CallaghanMuellerHansen,
     Chao,
+    FindsRule,
     InARow,
     Knee,
     PointProcess,
-    PosteriorRule,
     QuantileBinomial,
     Safe,
     SampleRule,
@@ -70,6 +70,8 @@ __all__ = [
     "Chao",
     "Duplicates",
     "Event",
+    "FindsForecast",
+    "FindsRule",
     "FlowDiagram",
     "Forecast",
     "InARow",
@@ -79,13 +81,11 @@ __all__ = [
     "PersonalView",
     "PointProcess",
     "Pool",
-    "PosteriorRule",
     "PrismaFlow",
     "Progress",
     "Project",
     "ProjectSettings",
     "QuantileBinomial",
-    "RankDecay",
     "RankedRecords",
     "Record",
     "RelevanceModel",
@@ -111,7 +111,6 @@ __all__ = [
     "cohen_kappa",
     "find_duplicates",
     "is_project",
-    "learn_tails",
     "match_probability",
     "merge",
     "methods_paragraph",
