@@ -1,9 +1,9 @@
 """Coverage of the estimates that pages show: `python -m benchmarks.gauge reviews` or `streams`.
 
-**reviews**: `RankDecay.estimate` in the orders of `benchmarks.screening ranking`, a look every ten
-records: the share of looks at which numbers are shown, and of those the share at which the 95%
-interval holds; also in shuffled, half shuffled and reversed orders. The tail is learned from the
-other reviews.
+**reviews**: `FindsForecast.estimate` in the orders of `benchmarks.screening ranking`, a look every
+ten records: the share of looks at which numbers are shown, and of those the share at which the 95%
+interval holds; also in shuffled, half shuffled and reversed orders. The weights were learned on
+made pools, not on these reviews.
 
 **streams**: `Forecast` on what filters of the 20 commonest topics of Reuters-21578 retrieved, of
 which a person judges half of what waits, or ten documents, after every 250. When to show numbers
@@ -24,11 +24,16 @@ from bayesift.corpora.reuters import load_reuters_descriptions
 from bayesift.filtering import Filter, FilterEngine
 from bayesift.filtering.engine import add_described
 from bayesift.records import Document
-from bayesift.screening import Forecast, RankDecay, ReviewCurve, pool_vectorizer, pool_vectors
-from bayesift.screening.stopping.decay import Tail
+from bayesift.screening import (
+    FindsForecast,
+    Forecast,
+    ReviewCurve,
+    pool_vectorizer,
+    pool_vectors,
+)
 from bayesift.service.filters.insight import too_early
 from bayesift.service.filters.scoring import score
-from benchmarks.screening import ORDERS, curves, kept, learned_tail, weakened
+from benchmarks.screening import ORDERS, curves, kept, weakened
 from benchmarks.screening_asreview import REVIEWS
 
 EVERY = 10
@@ -57,11 +62,11 @@ class Look:
         return self.low <= self.left <= self.high
 
 
-def looks_at_review(curve: ReviewCurve, tail: Mapping[Tail, float]) -> Iterator[Look]:
+def looks_at_review(curve: ReviewCurve) -> Iterator[Look]:
     """Yield the estimate after every ten records of a review started from one relevant record."""
-    decay, hits = RankDecay(curve.n_documents, tails=tail), curve.hits
+    forecast, hits = FindsForecast(curve.n_documents), curve.hits
     for n in range(EVERY, curve.n_documents, EVERY):
-        estimate = decay.estimate(hits[:n], found_before=1)
+        estimate = forecast.estimate(hits[:n], found_before=1)
         left, found = int(hits[n:].sum()), 1 + int(hits[:n].sum())
         reached = found >= 0.95 * (found + left)
         yield Look(
@@ -77,10 +82,6 @@ def looks_at_review(curve: ReviewCurve, tail: Mapping[Tail, float]) -> Iterator[
 def reviews() -> list[str]:
     """Coverage per review and kind of order."""
     runs = {review: curves(kept(ORDERS), review) for review in REVIEWS}
-    tails = {
-        review: learned_tail({r: c for r, c in runs.items() if r != review})
-        for review in REVIEWS
-    }
     lines = [_HEAD]
     for order, change in WEAK.items():
         every: list[Look] = []
@@ -89,9 +90,7 @@ def reviews() -> list[str]:
                 c if not change else weakened(c, change, int(s))
                 for s, c in runs[review].items()
             )
-            looks = [
-                look for curve in changed for look in looks_at_review(curve, tails[review])
-            ]
+            looks = [look for curve in changed for look in looks_at_review(curve)]
             every += looks
             if not change:
                 lines.append(row(review, looks))

@@ -6,9 +6,9 @@
     show       measures of both sides over the seeds that both have, ratios with Wilcoxon's test,
                and CPU seconds
     stopping   for every rule the share of runs with at least 95% recall where it stops, and the
-               number of records read until then, in the orders of `ranking` and, for the posterior,
-               in shuffled, half shuffled and reversed ones, and after a random sample; the tail of
-               the posterior is learned from the other reviews
+               number of records read until then, in the orders of `ranking` and, for `FindsRule`,
+               in shuffled, half shuffled and reversed ones; its weights were learned on made pools
+               (`benchmarks/finds.py`), not on these reviews
     chao       where Chao's rule stops on the first seeds, with the parts of the pool as rankers;
                for `stopping`
     query      ATD from a query in words and no labels, over the mean ATD of `ranking`
@@ -40,18 +40,14 @@ from bayesift.corpora.directory import find
 from bayesift.records import Corpus
 from bayesift.screening import (
     STOPPING_RULES,
+    FindsForecast,
     Pool,
-    PosteriorRule,
-    RankDecay,
     ReviewCurve,
     chao_rule,
-    learn_tails,
     sample_size,
 )
 from bayesift.screening.simulation import simulate_review
-from bayesift.screening.stopping.decay import Tail
-from benchmarks.pools import LEAST_PLACES, VARIANTS
-from benchmarks.pools import kept as pools_read
+from benchmarks.pools import VARIANTS
 from benchmarks.pools import review as made_review
 from benchmarks.screening_asreview import REVIEWS, SEEDS, draw_start
 
@@ -63,8 +59,6 @@ CHAO = RESULTS / "screening-chao.json"
 PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "screening-recall.svg"
 MEASURES = ("ATD", "WSS@95", "RRF@10", "loss", "NDCG")
 _COLUMNS, _PANEL = 5, 190  # of the picture
-INTERVAL_FROM = 10  # finds, of which the start is one
-SAMPLE_SHARES = (0.02, 0.05, 0.1)  # of the documents, read at random first
 CHAO_SEEDS = ("200", "201")
 
 QUERIES = {
@@ -231,42 +225,29 @@ def curves(runs: Runs, review: str) -> dict[str, ReviewCurve]:
 def stopping(reviews: Sequence[str]) -> list[str]:
     """Return a table of the stopping rules, and one of weak orders."""
     runs = {review: curves(kept(ORDERS), review) for review in reviews}
-    tails = {
-        review: learned_tail({r: c for r, c in runs.items() if r != review})
-        for review in reviews
-    }
     names = [name.removeprefix("Cohen_2006_") for name in reviews]
     lines = [
         "| rule | coverage | read | " + " | ".join(names) + " |",
         "|---|---|---|" + "---|" * len(names),
     ]
     for name, rule in STOPPING_RULES.items():
-        chosen = {
-            review: PosteriorRule(tails=tails[review]) if name == "posterior" else rule
-            for review in reviews
-        }
-        lines.append(_row(name, _stopped(runs, chosen)))
+        lines.append(_row(name, _stopped(runs, dict.fromkeys(reviews, rule))))
     if all(kept(CHAO).get(review) for review in reviews):
         chao = [np.mean(list(kept(CHAO)[review].values()), axis=0) for review in reviews]
         lines.append(_row("Chao, a ranker per part (two starts)", np.array(chao)))
-    for share in SAMPLE_SHARES:
-        mixed = {
-            review: PosteriorRule(tails=tails[review], sample_share=share) for review in reviews
-        }
-        lines.append(_row(f"posterior, {share:.0%} at random first", _stopped(runs, mixed)))
     least = [
         [1.0, np.mean([least_for_a_proof(curve) for curve in runs[review].values()])]
         for review in reviews
     ]
     lines.append(_row("least that a sample can prove it with", np.array(least)))
-    own = {review: PosteriorRule(tails=tails[review]) for review in reviews}
+    own = dict.fromkeys(reviews, STOPPING_RULES["finds"])
     for name, change in {"shuffled": 1.0, "half shuffled": 0.5, "reversed": -1.0}.items():
         weak = {
             review: {seed: weakened(curve, change, int(seed)) for seed, curve in found.items()}
             for review, found in runs.items()
         }
-        lines.append(_row(f"posterior, {name}", _stopped(weak, own)))
-    holds = [interval_holds(runs[review], tails[review]) for review in reviews]
+        lines.append(_row(f"finds, {name}", _stopped(weak, own)))
+    holds = [interval_holds(runs[review]) for review in reviews]
     moments = np.concatenate(holds)
     cells = " | ".join(f"{np.mean(held):.3f}" if held else "" for held in holds)
     return [
@@ -291,15 +272,6 @@ def least_for_a_proof(curve: ReviewCurve) -> float:
     return float(min(totals) / n)
 
 
-def learned_tail(runs: Mapping[str, Mapping[str, ReviewCurve]]) -> dict[Tail, float]:
-    """Return the tails of the posterior, from one order of some reviews and all made pools."""
-    found = [next(iter(of_review.values())) for of_review in runs.values() if of_review]
-    reviews = [(curve.positions, curve.n_documents) for curve in found]
-    made = [run for variant in VARIANTS for run in pools_read(variant).values()]
-    pools = [(run["places"], run["n"]) for run in made if run["kind"] != "review"]
-    return learn_tails([*reviews, *(pool for pool in pools if len(pool[0]) >= LEAST_PLACES)])
-
-
 def weakened(curve: ReviewCurve, change: float, seed: int) -> ReviewCurve:
     """Return the curve with this share of positions shuffled, or reversed if it is negative."""
     rng, hits = np.random.default_rng(seed), curve.hits
@@ -311,17 +283,15 @@ def weakened(curve: ReviewCurve, change: float, seed: int) -> ReviewCurve:
     return ReviewCurve(curve.order, np.flatnonzero(hits) + 1, curve.n_documents)
 
 
-def interval_holds(
-    runs: Mapping[str, ReviewCurve], tail: Mapping[Tail, float], every: int = 10
-) -> list[bool]:
-    """Whether the 95% interval holds what is left, at all looks from the tenth find on."""
+def interval_holds(runs: Mapping[str, ReviewCurve], every: int = 10) -> list[bool]:
+    """Whether the 95% interval holds what is left, at all looks where it is shown."""
     held = []
     for curve in runs.values():
-        decay, hits = RankDecay(curve.n_documents, tails=tail), curve.hits
+        forecast, hits = FindsForecast(curve.n_documents), curve.hits
         for n in range(every, curve.n_documents, every):
-            if 1 + hits[:n].sum() >= INTERVAL_FROM:
-                low, high = decay.remaining(hits[:n]).interval(0.95)
-                held.append(bool(low <= hits[n:].sum() <= high))
+            estimate = forecast.estimate(hits[:n], found_before=1)
+            if not estimate.caveat:
+                held.append(bool(estimate.low <= hits[n:].sum() <= estimate.high))
     return held
 
 

@@ -259,7 +259,7 @@ def test_a_labelled_pool_is_simulated(monkeypatch, capsys, tmp_path):
     told = capsys.readouterr().out
     assert all(
         name in told
-        for name in ("ATD", "WSS@95", "RRF@10", "loss", "NDCG", "posterior", "QBCB", "knee")
+        for name in ("ATD", "WSS@95", "RRF@10", "loss", "NDCG", "finds", "QBCB", "knee")
     )
 
 

@@ -8,11 +8,15 @@ import pytest
 from bayesift.errors import DataError
 from bayesift.references import Decision, Reference, ReferenceList
 from bayesift.screening import (
+    FindsForecast,
     PrismaFlow,
     Project,
     ProjectSettings,
+<<<<<<< HEAD
     RankDecay,
     RankedRecords,
+=======
+>>>>>>> 617504a0012aef79eb243ba5f9e049c62bac4fc4
     Review,
     ReviewLog,
     ReviewQueue,
@@ -158,7 +162,7 @@ def test_all_records_are_shown_once_even_skipped_ones(project):
     assert work.progress().stopping_line() == "all records are decided"
 
 
-def test_progress_is_silent_before_ten_finds(project):
+def test_progress_is_silent_before_five_finds(project):
     work = Review(project, "ann")
     screen(work, 5)
     assert "too early" in work.progress().stopping_line()
@@ -167,7 +171,7 @@ def test_progress_is_silent_before_ten_finds(project):
     assert not progress.estimate.caveat
     assert "95% recall with probability" in progress.stopping_line()
     finds = [verdict != "excluded" for verdict in map(project.verdict, project.decided())]
-    alone = RankDecay(80).estimate(finds)
+    alone = FindsForecast(80).estimate(finds)
     assert (progress.estimate.low, progress.estimate.high, progress.estimate.more_reading) == (
         alone.low,
         alone.high,
@@ -185,10 +189,13 @@ def test_decisions_out_of_the_order_of_the_ranking_are_a_start(project):
     assert (estimate.n_found, estimate.n_unseen) == (12, 68)
     assert (
         work.progress().stopping_line()
-        == "cannot tell yet what is left: too early, 1 of 10 relevant records found"
+        == "cannot tell yet what is left: too early, 1 of 5 relevant records found"
     )
     finds = screen(work, 15)
-    estimate, alone = work.progress().estimate, RankDecay(68).estimate(finds, found_before=12)
+    estimate, alone = (
+        work.progress().estimate,
+        FindsForecast(68).estimate(finds, found_before=12),
+    )
     assert (estimate.median, estimate.n_found, estimate.n_unseen) == (
         alone.median,
         12 + sum(finds),

@@ -12,7 +12,6 @@ from bayesift.screening import (
     Knee,
     PointProcess,
     Pool,
-    PosteriorRule,
     QuantileBinomial,
     ReviewCurve,
     chao_rule,
@@ -42,7 +41,7 @@ def test_a_rule_stops_within_the_pool_and_tells_the_recall_there(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["posterior", "Callaghan & Müller-Hansen", "IP-P", "IP-H", "50 in a row", "knee"]
+    "name", ["finds", "Callaghan & Müller-Hansen", "IP-P", "IP-H", "50 in a row", "knee"]
 )
 def test_a_rule_does_not_look_ahead(name):
     hits = ranked()
@@ -133,14 +132,3 @@ def test_every_part_of_a_pool_is_a_ranker_of_chao():
     assert np.flatnonzero(hits).tolist() == (first.positions - 1).tolist()
     assert ReviewCurve.of(curve.order, topics, start).n_documents == len(hits)
     assert rule.stop(curve.hits).recall == 1.0
-
-
-def test_a_sample_is_read_first_and_counts():
-    hits = ranked()
-    point = PosteriorRule(sample_share=0.1).stop(hits, seed=1)
-    assert point == PosteriorRule(sample_share=0.1).stop(hits, seed=1)
-    drawn = np.random.default_rng(1).permutation(600)[:60]
-    rest = np.delete(hits, drawn)[: point.n_read - 60]
-    assert point.recall == pytest.approx(
-        (1 + hits[drawn].sum() + rest.sum()) / (1 + hits.sum())
-    )

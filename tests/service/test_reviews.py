@@ -156,7 +156,7 @@ def test_the_gauge_is_silent_until_it_can_tell(clients, review):
     assert list(costs.values()) == sorted(costs.values())
     assert gauge["stop"] == (0.95 not in costs)
     assert finds >= gauge["found"] >= 10
-    assert f"{gauge['low']} to {gauge['high']} relevant left" in gauge["sentence"]
+    assert f"{gauge['left']} relevant left" in gauge["sentence"]
 
 
 def test_notes_tags_search_split_and_words(clients, review):

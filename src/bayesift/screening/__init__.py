@@ -1,6 +1,6 @@
 """Screening of a fixed pool, such as the records of a systematic review.
 
-`ReviewQueue` ranks the pool and learns from every judgement; `RankDecay`, `Forecast` and
+`ReviewQueue` ranks the pool and learns from every judgement; `FindsForecast`, `Forecast` and
 `SampleCheck` tell when to stop; `simulate_review` and `stop_points` measure both on labelled pools.
 """
 
@@ -43,7 +43,7 @@ from bayesift.screening.simulation import (
     simulate_review,
     stop_points,
 )
-from bayesift.screening.stopping.decay import RankDecay, StoppingEstimate, learn_tails
+from bayesift.screening.stopping.finds import FindsForecast, StoppingEstimate
 from bayesift.screening.stopping.remaining import (
     Forecast,
     RemainingRelevant,
@@ -54,10 +54,10 @@ from bayesift.screening.stopping.rules import (
     STOPPING_RULES,
     CallaghanMuellerHansen,
     Chao,
+    FindsRule,
     InARow,
     Knee,
     PointProcess,
-    PosteriorRule,
     QuantileBinomial,
     Safe,
     SampleRule,
@@ -74,6 +74,8 @@ __all__ = [
     "Duplicates",
     "EarlierEnd",
     "Event",
+    "FindsForecast",
+    "FindsRule",
     "FlowDiagram",
     "Forecast",
     "FullTextFile",
@@ -87,13 +89,11 @@ __all__ = [
     "PersonalView",
     "PointProcess",
     "Pool",
-    "PosteriorRule",
     "PrismaFlow",
     "Progress",
     "Project",
     "ProjectSettings",
     "QuantileBinomial",
-    "RankDecay",
     "RankedRecords",
     "Record",
     "RelevanceModel",
@@ -120,8 +120,11 @@ __all__ = [
     "find_duplicates",
     "find_highlights",
     "is_project",
+<<<<<<< HEAD
     "learn_tails",
     "look_back",
+=======
+>>>>>>> 617504a0012aef79eb243ba5f9e049c62bac4fc4
     "match_probability",
     "merge",
     "methods_paragraph",

@@ -9,13 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from bayesift.arrays import FloatArray, IntArray
 from bayesift.errors import DataError
 from bayesift.knowledge import Coverage
 from bayesift.references import Reference
+<<<<<<< HEAD
 from bayesift.screening.full_texts import MAX_PDF_BYTES, FullTextFile
+=======
+from bayesift.screening.chances import calibration
+>>>>>>> 617504a0012aef79eb243ba5f9e049c62bac4fc4
 from bayesift.screening.project import Project
 from bayesift.screening.queue import ReviewQueue
 from bayesift.screening.relevance import Pool
@@ -29,13 +33,11 @@ from bayesift.screening.review_log import (
     seen_by,
     with_decisions,
 )
-from bayesift.screening.stopping.decay import RankDecay, StoppingEstimate
+from bayesift.screening.stopping.finds import FindsForecast, StoppingEstimate
 from bayesift.text import ENGLISH_STOP_WORDS, TextEmbedder, WordVectors
 
 _QUERY = "query"  # the id of what is sought, among numbers of records
 _MIN_RECORDS_TO_SAVE = 2_000  # the vectors of fewer are made in a moment
-_PRIOR_VARIANCE = 4.0
-_NEWTON_STEPS = 25
 _RECALL = 0.95
 _CONFIDENCE = 0.95
 # How the methods paragraph names the parts of a record's vector.
@@ -232,9 +234,8 @@ class RankedRecords:
         """Begin again from the log, after records were joined or split, or the settings changed."""
         log = self.log
         self.ids = list(log.records)
-        self._decay: RankDecay | None = None
         self.estimated: tuple[int, StoppingEstimate] | None = None
-        self._calibrated: tuple[int, tuple[float, float]] | None = None
+        self._calibrated: tuple[int, FloatArray, tuple[float, float]] | None = None
         self._row = {record: row for row, record in enumerate(self.ids)}
         self._n_held = np.zeros(len(self.ids), dtype=np.int16)
         self._has_text = np.array([log.records[record].has_text for record in self.ids])
@@ -488,6 +489,7 @@ class RankedRecords:
         before = reading.found_before
 
         def compute() -> tuple[int, StoppingEstimate]:
+<<<<<<< HEAD
             decay = self._decay
             if decay is None or decay.n_documents != n_documents:
                 decay = self._decay = RankDecay(max(1, n_documents))
@@ -495,6 +497,10 @@ class RankedRecords:
                 read, recall=_RECALL, confidence=_CONFIDENCE, found_before=before
             )
             return moment, found
+=======
+            forecast = FindsForecast(max(1, n_documents))
+            return moment, forecast.estimate(read, recall=_RECALL, found_before=before)
+>>>>>>> 617504a0012aef79eb243ba5f9e049c62bac4fc4
 
         return compute
 
@@ -539,17 +545,15 @@ class RankedRecords:
 
     def _calibration(self) -> tuple[float, float]:
         """Return slope and intercept from scores to log odds, as of the last event."""
+        scores = self.queue.scores
         moment = len(self.log.events)
-        if self._calibrated is None or self._calibrated[0] != moment:
-            pairs = [
-                (decision.score, decision.verdict != "excluded")
-                for record in self.log.decided()
-                if record in self._row
-                for decision in self.log.decisions_on(record).values()
-                if decision.score is not None
-            ]
-            self._calibrated = moment, _calibrated(pairs)
-        return self._calibrated[1]
+        known = self._calibrated
+        if known is None or known[0] != moment or known[1] is not scores:
+            unseen = self.queue.unseen
+            some = scores[unseen[unseen < len(self.ids)]]
+            known = moment, scores, calibration(some, list(self._finds().values()))
+            self._calibrated = known
+        return known[2]
 
 
 class Review:
@@ -698,27 +702,6 @@ class Review:
     def progress(self) -> Progress:
         """Return how far the review is, and what is left."""
         return self.ranked.progress()
-
-
-def _calibrated(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
-    """Fit a logistic regression of decisions on the score that each record had before its own.
-
-    Such scores were made without the decision, so that they are as good as those of records still
-    open. Priors: slope N(1, 4), intercept about the share of relevant decisions, of which one in
-    twenty is presumed.
-    """
-    scores = np.array([score for score, _ in pairs], dtype=np.float64)
-    found = np.array([relevant for _, relevant in pairs], dtype=np.float64)
-    centre = np.array([1.0, float(logit((found.sum() + 1.0) / (len(found) + 20.0)))])
-    design = np.column_stack([scores, np.ones(len(scores))])
-    mode = centre.copy()
-    for _ in range(_NEWTON_STEPS):
-        chance = expit(design @ mode)
-        gradient = design.T @ (found - chance) - (mode - centre) / _PRIOR_VARIANCE
-        hessian = (design.T * (chance * (1.0 - chance))) @ design + np.eye(2) / _PRIOR_VARIANCE
-        step = np.linalg.solve(hessian, gradient)
-        mode += step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-12))
-    return float(mode[0]), float(mode[1])
 
 
 def _whole(record: Record) -> str:

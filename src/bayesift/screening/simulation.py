@@ -252,7 +252,7 @@ def stop_points(
     Examples
     --------
     >>> curve = ReviewCurve.of(range(2, 98), [1] * 30 + [0] * 70, start=[0, 1])
-    >>> stop_points(curve, found_before=2)["posterior"].recall
+    >>> stop_points(curve, found_before=2)["finds"].recall
     1.0
     """
     return {

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg
 from scipy.special import expit
 
-from bayesift.arrays import FloatArray, SparseRows
+from bayesift.arrays import FloatArray, IntArray, SparseRows
 from bayesift.screening.relevance import leading_directions
 
 _RECALL_ROUNDING = 1e-9
@@ -30,7 +30,7 @@ class RemainingRelevant:
     (1.0, (0, 1), 0.75)
     """
 
-    draws: FloatArray
+    draws: IntArray
     n_found: int
 
     @property

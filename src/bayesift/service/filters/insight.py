@@ -21,7 +21,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bayesift.models.topics import SparseNMF
 from bayesift.screening import Forecast, RemainingRelevant, pool_vectorizer, pool_vectors
-from bayesift.screening.stopping.decay import LEAST_FOUND
 from bayesift.service.db.tables import DocumentRow, FilterRow, JudgementRow, Reading
 from bayesift.service.filters import event_log
 from bayesift.service.filters.schemas import StoppingOut, TitleOut, TopicOut
@@ -36,6 +35,7 @@ _CACHED_SECONDS = 30.0
 _CONFIDENCE = 0.95
 _INTERVAL = 0.95
 # Share of the pool; with fewer judged the interval is too narrow (benchmarks/gauge.py).
+_LEAST_FOUND = 10  # relevant documents from which on an interval is shown
 _LEAST_JUDGED = 0.75
 _TOPIC_WORDS = 10
 _TOPIC_EXAMPLES = 3
@@ -133,8 +133,8 @@ def stopping_estimate(service: Service, name: str, recall: float) -> StoppingOut
 
 def too_early(found: int, n_judged: int, n_documents: int) -> str:
     """Return why an interval would not hold; "" if it would."""
-    if found < LEAST_FOUND:
-        return f"{found} of {LEAST_FOUND} relevant documents found"
+    if found < _LEAST_FOUND:
+        return f"{found} of {_LEAST_FOUND} relevant documents found"
     if found == n_judged:
         return "nothing is judged as not relevant"
     wanted = math.ceil(_LEAST_JUDGED * n_documents)
