@@ -48,12 +48,7 @@ START = 100  # seed of the start; those of the comparison with ASReview are 200 
 def load_rcv1_terms() -> list[Document]:
     """Return RCV1 with the numbers of its terms as words: there are no texts."""
     corpus = load_rcv1(folder="rcv1-sample")
-<<<<<<< HEAD
-    X = corpus.vectors
-    assert X is not None
-=======
     X: Any = corpus.vectors
->>>>>>> 617504a0012aef79eb243ba5f9e049c62bac4fc4
     return [
         replace(document, text=" ".join(f"term{term}" for term in X.indices[first:last]))
         for document, first, last in zip(corpus, X.indptr[:-1], X.indptr[1:], strict=True)

@@ -8,16 +8,13 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import bayesift
 from bayesift.classifier import Predictions, TextClassifier
 from bayesift.errors import require
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MODEL = "model"
 _TEXT = "text"
@@ -68,15 +65,15 @@ class ServedClassifier:
     def __init__(self, classifier: TextClassifier) -> None:
         self.classifier = classifier
 
-    def predict(self, data: Any, params: dict[str, Any] | None = None) -> pd.DataFrame:
-        """Return the categories of texts, joined by semicolons, and the score of each category.
+    def predict(self, data: Any, params: dict[str, Any] | None = None) -> Any:
+        """Return a DataFrame: the categories of texts, joined by semicolons, and all scores.
 
         Parameters
         ----------
         data : a table with the columns that the model was fitted to, or with the column "text"
         params : "abstain", as in `TextClassifier.predict`; below 0 it never abstains
         """
-        import pandas as pd
+        pd = require("pandas", extra="mlflow")
 
         rate = float((params or {}).get("abstain", -1.0))
         texts = data

@@ -12,11 +12,7 @@ from bayesift.screening import (
     PrismaFlow,
     Project,
     ProjectSettings,
-<<<<<<< HEAD
-    RankDecay,
     RankedRecords,
-=======
->>>>>>> 617504a0012aef79eb243ba5f9e049c62bac4fc4
     Review,
     ReviewLog,
     ReviewQueue,

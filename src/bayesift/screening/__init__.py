@@ -120,11 +120,7 @@ __all__ = [
     "find_duplicates",
     "find_highlights",
     "is_project",
-<<<<<<< HEAD
-    "learn_tails",
     "look_back",
-=======
->>>>>>> 617504a0012aef79eb243ba5f9e049c62bac4fc4
     "match_probability",
     "merge",
     "methods_paragraph",

@@ -15,11 +15,8 @@ from bayesift.arrays import FloatArray, IntArray
 from bayesift.errors import DataError
 from bayesift.knowledge import Coverage
 from bayesift.references import Reference
-<<<<<<< HEAD
-from bayesift.screening.full_texts import MAX_PDF_BYTES, FullTextFile
-=======
 from bayesift.screening.chances import calibration
->>>>>>> 617504a0012aef79eb243ba5f9e049c62bac4fc4
+from bayesift.screening.full_texts import MAX_PDF_BYTES, FullTextFile
 from bayesift.screening.project import Project
 from bayesift.screening.queue import ReviewQueue
 from bayesift.screening.relevance import Pool
@@ -451,7 +448,7 @@ class RankedRecords:
             f"{model.settings.variance:g}; {model.settings.share:.0%} of the weight on relevant "
             f"records) of {', '.join(parts)} (their weights at this point), with {named}, "
             "learned again after every decision. What is left is estimated from "
-            f"when relevant records were found (RankDecay); it advises to stop when {_RECALL:.0%} "
+            f"when relevant records were found (FindsForecast); it advises to stop when {_RECALL:.0%} "
             f"recall is reached with a probability of {_CONFIDENCE:.0%}."
         )
 
@@ -489,18 +486,8 @@ class RankedRecords:
         before = reading.found_before
 
         def compute() -> tuple[int, StoppingEstimate]:
-<<<<<<< HEAD
-            decay = self._decay
-            if decay is None or decay.n_documents != n_documents:
-                decay = self._decay = RankDecay(max(1, n_documents))
-            found = decay.estimate(
-                read, recall=_RECALL, confidence=_CONFIDENCE, found_before=before
-            )
-            return moment, found
-=======
             forecast = FindsForecast(max(1, n_documents))
             return moment, forecast.estimate(read, recall=_RECALL, found_before=before)
->>>>>>> 617504a0012aef79eb243ba5f9e049c62bac4fc4
 
         return compute
 
