@@ -448,8 +448,8 @@ class RankedRecords:
             f"{model.settings.variance:g}; {model.settings.share:.0%} of the weight on relevant "
             f"records) of {', '.join(parts)} (their weights at this point), with {named}, "
             "learned again after every decision. What is left is estimated from "
-            f"when relevant records were found (FindsForecast); it advises to stop when {_RECALL:.0%} "
-            f"recall is reached with a probability of {_CONFIDENCE:.0%}."
+            "when relevant records were found (FindsForecast); it advises to stop when "
+            f"{_RECALL:.0%} recall is reached with a probability of {_CONFIDENCE:.0%}."
         )
 
     def progress(self) -> Progress:
