@@ -55,6 +55,7 @@ page: $(INSTALLED) node_modules/.installed  ## lint, format and types of the ser
 docs: $(INSTALLED)  ## build the documentation into out/site; any warning is an error
 	@$(BIN)/python docs/reference/commands.py
 	@$(BIN)/python docs/reference/roles.py
+	@$(BIN)/python docs/reference/http_api.py
 	@$(BIN)/zensical build --strict
 
 out/wheel: $(INSTALLED) $(shell find src -type f -not -path '*/__pycache__/*')

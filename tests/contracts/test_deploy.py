@@ -46,6 +46,15 @@ def test_the_proxy_of_the_composition_is_the_one_that_is_believed():
     assert "ports" not in services["bayesift"]
 
 
+def test_alerts_use_metrics_that_exist():
+    rules = yaml.safe_load((DEPLOY / "prometheus-rules.yaml").read_text())
+    sources = ("service/runtime.py", "service/models/watch.py")
+    known = "".join((DEPLOY.parent / "src/bayesift" / name).read_text() for name in sources)
+    for rule in rules["groups"][0]["rules"]:
+        for metric in re.findall(r"bayesift_\w+", rule["expr"]):
+            assert re.sub(r"_(total|bucket)$", "", metric) in known, metric
+
+
 def test_caddy_accepts_its_file():
     code, said = checked(
         "caddy",

@@ -156,6 +156,11 @@ def is_shown(package, name, shown):
     return bool(homes)
 
 
+def test_the_page_of_the_http_api_is_current():
+    program = runpy.run_path(str(REFERENCE / "http_api.py"))
+    assert (REFERENCE / "http-api.md").read_text() == program["http_page"](), "run make docs"
+
+
 def test_the_page_of_roles_is_current():
     program = runpy.run_path(str(REFERENCE / "roles.py"))
     assert (REFERENCE / "roles.md").read_text() == program["roles_page"](), (
