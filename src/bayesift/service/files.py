@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
@@ -11,6 +14,7 @@ import pyarrow as pa
 
 from bayesift.errors import DataError
 from bayesift.service.errors import TooLargeError
+from bayesift.tables.cells import guarded_cell
 from bayesift.tables.rows import decoded_bytes
 
 BYTES: dict[str, Any] = {"type": "string", "format": "binary"}
@@ -33,6 +37,29 @@ def attached(name: str) -> dict[str, str]:
 def shown(name: str) -> dict[str, str]:
     """Return the headers of a file that the browser shows."""
     return {"Content-Disposition": f"inline; filename*=UTF-8''{quote(name, safe='')}"}
+
+
+def csv_lines(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    r"""Yield the lines of a CSV table; a cell that a spreadsheet would run is guarded.
+
+    Examples
+    --------
+    >>> "".join(csv_lines(["text", "relevant"], [{"text": "=1+1", "relevant": True}]))
+    "text,relevant\r\n'=1+1,true\r\n"
+    """
+    line = io.StringIO()
+    writer = csv.writer(line)
+    for cells in chain([columns], ([row.get(name) for name in columns] for row in rows)):
+        writer.writerow([guarded_cell(_cell_text(cell)) for cell in cells])
+        yield line.getvalue()
+        line.seek(0)
+        line.truncate()
+
+
+def _cell_text(value: Any) -> str:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def file_answer(media_type: str) -> dict[int | str, dict[str, Any]]:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import base64
-import csv
-import io
 import json
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -18,13 +15,12 @@ from bayesift.service import readers
 from bayesift.service.access.callers import Item, Owner, Person, Reader, Reviewer
 from bayesift.service.db.tables import FilterRow, column_values
 from bayesift.service.errors import NotFoundError
-from bayesift.service.files import BYTES, attached, file_answer
+from bayesift.service.files import BYTES, attached, csv_lines, file_answer
 from bayesift.service.filters import operations, schemas
 from bayesift.service.filters.schemas import FilterName
 from bayesift.service.filters.transfer import exported_filter, read_filter
 from bayesift.service.runtime import Service, TheService
 from bayesift.service.schemas import Name, thinned
-from bayesift.tables.cells import guarded_cell
 
 router = APIRouter(prefix="/api/filters", tags=["filters"])
 exports = APIRouter(prefix="/api/filters", tags=["export"])
@@ -141,7 +137,7 @@ def export_csv(name: FilterName, person: Reader, service: TheService) -> Streami
     Cells that a spreadsheet would run as a formula get a leading apostrophe.
     """
     return StreamingResponse(
-        _csv_lines(_judged(service, name)),
+        csv_lines(_COLUMNS, _judged(service, name)),
         media_type="text/csv; charset=utf-8",
         headers=attached(f"{name}.csv"),
     )
@@ -230,12 +226,3 @@ def _judged(service: Service, name: str) -> list[dict[str, Any]]:
         values = {**column_values(documents[row.document]), **column_values(row)}
         found.append({column: values[column] for column in _COLUMNS})
     return found
-
-
-def _csv_lines(records: list[dict[str, Any]]) -> Iterator[str]:
-    yield ",".join(_COLUMNS) + "\r\n"
-    for record in records:
-        record["relevant"] = str(record["relevant"]).lower()
-        line = io.StringIO()
-        csv.writer(line).writerow(guarded_cell(value) for value in record.values())
-        yield line.getvalue()

@@ -20,14 +20,19 @@ from bayesift.service import readers
 from bayesift.service.access.callers import Admin, Asker, Reader, Reviewer
 from bayesift.service.db.tables import ModelRow
 from bayesift.service.errors import NotFoundError, TooLargeError, UnavailableError
-from bayesift.service.files import FILE_BODY, attached, check_unpacked, file_answer
+from bayesift.service.files import (
+    FILE_BODY,
+    attached,
+    check_unpacked,
+    csv_lines,
+    file_answer,
+)
 from bayesift.service.models import operations, schemas
 from bayesift.service.models.schemas import ModelName, NewName
 from bayesift.service.models.serving import Answer, Given, ServedModel
 from bayesift.service.models.shelf import add_version, choose
 from bayesift.service.models.watch import ModelWatch, model_metrics
 from bayesift.service.runtime import Service, TheService
-from bayesift.tables.cells import guarded_cell
 
 router = APIRouter(prefix="/api/models", tags=["models"])
 metrics = APIRouter(prefix="/api/model-metrics", tags=["models"])
@@ -179,11 +184,11 @@ def export_corrections(
     rows = []
     for event in events:
         payload = event.payload
-        given = {key: _cell(value) for key, value in payload["row"].items()}
+        given = dict(payload["row"])
         given[_CATEGORIES] = _SEPARATOR.join(payload["categories"])
         rows.append({**given, "user": event.user, "at": event.at})
     return StreamingResponse(
-        _csv_lines(rows),
+        csv_lines(_columns(rows), rows),
         media_type="text/csv; charset=utf-8",
         headers=attached(f"{name}-corrections.csv"),
     )
@@ -328,20 +333,9 @@ def _with_answers(rows: Sequence[dict[str, str]], answers: Sequence[Answer]) -> 
             "unsure": answer.unsure or "",
         }
         answered.append({**row, **found})
-    return "".join(_csv_lines(answered))
+    return "".join(csv_lines(_columns(answered), answered))
 
 
-def _csv_lines(rows: Sequence[dict[str, str]]) -> Iterator[str]:
-    """Yield the lines of a table; rows may have different columns."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    line = io.StringIO()
-    writer = csv.writer(line)
-    for cells in (names, *([row.get(name, "") for name in names] for row in rows)):
-        writer.writerow(map(guarded_cell, cells))
-        yield line.getvalue()
-        line.seek(0)
-        line.truncate()
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else str(value)
+def _columns(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the columns of rows, which may have different ones."""
+    return list(dict.fromkeys(name for row in rows for name in row))
