@@ -239,7 +239,7 @@ def test_the_full_text_of_a_record_is_a_link_or_the_name_of_a_file(server, visit
     link = page.get_by_role("link", name="Full text", exact=True)
     for place in ("smith-2001.pdf", "https://example.org/smith.pdf"):
         page.keyboard.press("f")
-        page.get_by_role("dialog").get_by_label("Full text").fill(place)
+        page.get_by_role("dialog").get_by_label("Full text", exact=True).fill(place)
         page.get_by_role("button", name="Save").click()
         shown = link if place.startswith("https") else page.get_by_text(f"Full text: {place}")
         expect(shown).to_be_visible()

@@ -1,5 +1,7 @@
 """Layouts that general rules must read: what stands around a table or a record, and other names."""
 
+import json
+
 import pytest
 
 from bayesift.references import read_references
@@ -263,6 +265,10 @@ DECIDED = {
         "Title,Abstract,T&A screening,Full text screening\nA,B,Include,Exclude\nC,D,Include,\n",
         [[OUT], [IN]],
     ),
+    "of Nested Knowledge, as a status": (
+        "RefID,Title,Abstract,Status,Exclusion Reason\n1,A,B,Excluded,old\n2,C,D,Accepted,\n",
+        [[("excluded", "", ("old",))], []],
+    ),
     "beside what is no decision": (
         "Title,Abstract,Inclusion criteria,Included patients,Include (Y/N)\n"
         "A,B,Yes,1200,Y\nC,D,No,7,\n",
@@ -294,3 +300,21 @@ def test_files_and_notes_of_zotero_are_no_records(write):
     found = read_references(write("zotero.csv", text + "C,note,,\n"))
     assert [each.title for each in found] == ["Soils"]
     assert (len(found.problems), found.refused) == (2, ())
+
+
+JSON = {
+    "EPPI-Reviewer": {
+        "CodeSets": [{"SetName": "Screening"}],
+        "References": [{"ItemId": 7, "Title": "Soils", "Abstract": "Text."}],
+    },
+    "Crossref": {
+        "status": "ok",
+        "message": {"items": [{"title": ["Soils"], "abstract": "<jats:p>Text.</jats:p>"}]},
+    },
+}
+
+
+@pytest.mark.parametrize("program", JSON)
+def test_records_within_other_json(program, write):
+    (found,) = read_references(write("records.json", json.dumps(JSON[program])))
+    assert (found.title, found.abstract) == ("Soils", "Text.")

@@ -42,7 +42,7 @@ def stats(
             "prisma": _flow(flow),
             "reviewers": _reviewers(opened),
             "agreement": _agreement(opened),
-            "methods": _methods(opened),
+            **_told(opened),
             "full_texts": len(opened.full_text_files),
         }
         held = {file.digest for file in opened.full_text_files.values()}
@@ -57,14 +57,18 @@ def stats(
         _print(flow, found)
 
 
-def _methods(project: Project) -> str:
-    """Write the paragraph for the methods section, as the page does."""
-    from bayesift.screening import RankedRecords, methods_paragraph
+def _told(project: Project) -> dict[str, Any]:
+    """Write what the page says too: a paragraph for the paper, and where rules would stop."""
+    from bayesift.screening import RankedRecords, look_back, methods_paragraph
 
     if not any(record.has_text for record in project.records.values()):
-        return methods_paragraph(project, "no record can be ranked")
+        return {"methods": methods_paragraph(project, "no record can be ranked")}
     ranked = RankedRecords(project, snapshots=project.snapshot_folder, fit=False)
-    return methods_paragraph(project, ranked.progress().stopping_line(), ranked.describe())
+    left = ranked.progress().stopping_line()
+    return {
+        "methods": methods_paragraph(project, left, ranked.describe()),
+        "looking_back": look_back(ranked).sentences(),
+    }
 
 
 def _flow(flow: PrismaFlow) -> dict[str, Any]:
@@ -153,8 +157,13 @@ def _print(flow: PrismaFlow, found: dict[str, Any]) -> None:
         console.print(people)
     if found["agreement"] is not None:
         _print_agreement(found["agreement"])
-    console.print("\nfor the methods section", style="bold")
-    console.print(found["methods"], highlight=False, markup=False)
+    for title, lines in (
+        ("where it could have stopped", found.get("looking_back", [])),
+        ("for the methods section", [found["methods"]]),
+    ):
+        console.print(f"\n{title}", style="bold")
+        for line in lines:
+            console.print(line, highlight=False, markup=False)
 
 
 def _print_stage(title: str, found: StageCounts) -> None:

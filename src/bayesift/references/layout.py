@@ -289,6 +289,7 @@ _MISSING_WORDS = """
 """
 _MISSING = frozenset(_MISSING_WORDS.split())
 _LONGEST_MISSING = 60  # characters
+_JATS = re.compile(r"</?jats:[^<>]{0,100}>")  # markup in abstracts of Crossref
 _YEAR = re.compile(r"(?<!\d)(1[4-9]\d\d|20\d\d|2100)(?!\d)")
 _NUMERIC = re.compile(
     r"(?<!\d)(1[4-9]\d\d|20\d\d)(?:[-/.](\d{1,2})(?!\d))?(?:[-/.](\d{1,2})(?!\d))?(?!\d)"
@@ -588,7 +589,7 @@ def is_missing(text: str) -> bool:
 
 def _abstract(values: Values, tags: Iterable[str]) -> str:
     for tag in tags:
-        texts = [tidy(text) for text in values.get(tag, ())]
+        texts = [tidy(_JATS.sub(" ", text)) for text in values.get(tag, ())]
         # EBSCO repeats the tag for a copyright notice.
         if body := " ".join(
             text

@@ -165,7 +165,7 @@ _REASONS = (
 _ZOTERO_ASIDES = ("attachment", "note", "annotation")
 _REVIEWERS = ("reviewer", "reviewername", "user", "username", "screener", "asreviewusername")
 # In names of columns that hold decisions, such as "Include (Y/N)", and in those of others.
-_DECIDING = re.compile("inclu|eligib|decision|screening|verdict")
+_DECIDING = re.compile("inclu|eligib|decision|screening|verdict|status\\Z")
 _NOT_DECIDING = re.compile("exclu|criteri|reason|date|time|note|comment|count|number")
 _OF_A_REVIEWER = re.compile(r"(?:reviewer|screener|rater|assessor|decision)\w{1,20}\Z")
 _LAST_STAGE = re.compile("fulltext|final|consensus")
@@ -316,6 +316,8 @@ def _decisions_in_other_columns(values: Values, person: str) -> tuple[Decision, 
     for column, texts in values.items():
         named = _DECIDING.search(column) or _OF_A_REVIEWER.match(column)
         verdict = read_verdict(texts[0], whole=True)
+        if column.endswith("status") and "clude" not in texts[0].lower():
+            continue  # of a publication, which may be accepted
         if named and verdict and not _NOT_DECIDING.search(column):
             found[column] = verdict
     last = [column for column in found if _LAST_STAGE.search(column)]

@@ -570,7 +570,8 @@ def find_objects(document: Any, depth: int = 0) -> list[Any] | None:
     if not isinstance(document, dict):
         return None
     inner = [value for value in document.values() if isinstance(value, dict)]
-    if depth < _MAX_DEPTH and len(inner) == 1 and KNOWN_NAMES.isdisjoint(document):
+    plain = (name for name, value in document.items() if not isinstance(value, dict))
+    if depth < _MAX_DEPTH and len(inner) == 1 and KNOWN_NAMES.isdisjoint(plain):
         found = find_objects(inner[0], depth + 1)
         if found:
             return found
@@ -579,8 +580,11 @@ def find_objects(document: Any, depth: int = 0) -> list[Any] | None:
         for value in document.values()
         if isinstance(value, list) and value and isinstance(value[0], dict)
     ]
-    if len(arrays) == 1:
-        return arrays[0]
+    # Of several, the one whose objects have a text: EPPI-Reviewer has sets of codes beside records.
+    named = [each for each in arrays if not KNOWN_NAMES.isdisjoint(map(str.lower, each[0]))]
+    for chosen in (arrays, named):
+        if len(chosen) == 1:
+            return chosen[0]
     # As pandas writes a table: every column an array, or an object with the number of the row as
     # key.
     columns = {k: list(v.values()) if isinstance(v, dict) else v for k, v in document.items()}

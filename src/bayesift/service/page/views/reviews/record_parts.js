@@ -102,6 +102,30 @@ function links({ doi, pmid, url }) {
   ];
 }
 
+/** What is sought, always in view beside the record; on a small screen it is folded at first. */
+export function criteriaPanel({ query, criteria, reasons }) {
+  return h(
+    "details",
+    { class: "criteria", open: !matchMedia("(max-width: 56rem)").matches },
+    h("summary", {}, h("h3", {}, "Criteria")),
+    query && h("p", { class: "soft" }, query),
+    criteria
+      ? criteria
+          .split("\n")
+          .filter(Boolean)
+          .map(line => h("p", {}, line))
+      : !query && h("p", { class: "soft" }, "No criteria are set; see Settings."),
+    reasons.length > 0 && [
+      h("h4", {}, "Reasons to exclude"),
+      h(
+        "ol",
+        { class: "reasons" },
+        reasons.map((reason, index) => h("li", {}, h("kbd", {}, String(index + 1)), " ", reason)),
+      ),
+    ],
+  );
+}
+
 /** What people decided and noted, as far as it is not blind. */
 export function recordHistory(record) {
   const hidden =

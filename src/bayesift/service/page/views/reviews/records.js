@@ -5,7 +5,7 @@ import { attempt, button, field, h, newest, notify, written } from "../../dom.js
 import { percent, plural } from "../../format.js";
 import { deliver, onOutcome } from "../../outbox.js";
 import { askFullText, askJoin, askNote, askReason, askTags } from "./record_dialogs.js";
-import { STATUS, recordHistory, recordText, statusTag } from "./record_parts.js";
+import { STATUS, criteriaPanel, recordHistory, recordText, statusTag } from "./record_parts.js";
 import { empty } from "../common/empty.js";
 import { STAGES, framedReview, reviewLink } from "./frame.js";
 
@@ -156,7 +156,12 @@ export async function recordView({ id, about }, signal) {
         recordHistory(shown),
         mayDo("reviewer", review) && decisionButtons(review, shown),
       ),
-      (mayDo("reviewer", review) && recordTools(review, shown, draw)) || "",
+      h(
+        "aside",
+        { class: "screening-side", "aria-label": "Criteria and this record" },
+        criteriaPanel(review),
+        mayDo("reviewer", review) && recordTools(review, shown, draw),
+      ),
     );
   draw(record);
   onOutcome(
@@ -175,8 +180,8 @@ function recordTools(review, record, draw) {
   const send = run => attempt(async () => draw(await run()), { failed: "Not done" });
   const tool = (label, dialog) => button(label, {}, () => dialog(review, record, send));
   return h(
-    "aside",
-    { class: "evidence", "aria-label": "This record" },
+    "div",
+    { class: "evidence" },
     h(
       "section",
       {},

@@ -7,7 +7,7 @@ import { capital, count, plural } from "../../format.js";
 import { shortcut } from "../../help.js";
 import { deliver, onOutcome, outboxState, unsavedDecision, withdraw } from "../../outbox.js";
 import { askFullText, askJoin, askNote, askReason, askTags } from "./record_dialogs.js";
-import { recordHistory, recordText } from "./record_parts.js";
+import { criteriaPanel, recordHistory, recordText } from "./record_parts.js";
 import { STAGES, framedReview, reviewLink, showBadges, watchProgress } from "./frame.js";
 
 export async function screeningView({ id, about }, signal) {
@@ -41,7 +41,7 @@ class Screening {
     this.side = h(
       "aside",
       { class: "screening-side", "aria-label": "Progress and criteria" },
-      this.#criteria(),
+      criteriaPanel(review),
       this.rest,
     );
     this.node = h(
@@ -236,31 +236,6 @@ class Screening {
         ),
       this.record?.sources.length > 0 &&
         h("p", {}, button("Not the same publication: split", { class: "quiet" }, this.split)),
-    );
-  }
-
-  #criteria() {
-    const { query, criteria, reasons } = this.review;
-    // Always in view beside the record; on a small screen it is folded at first.
-    return h(
-      "details",
-      { class: "criteria", open: !matchMedia("(max-width: 56rem)").matches },
-      h("summary", {}, h("h3", {}, "Criteria")),
-      query && h("p", { class: "soft" }, query),
-      criteria
-        ? criteria
-            .split("\n")
-            .filter(Boolean)
-            .map(line => h("p", {}, line))
-        : !query && h("p", { class: "soft" }, "No criteria are set; see Settings."),
-      reasons.length > 0 && [
-        h("h4", {}, "Reasons to exclude"),
-        h(
-          "ol",
-          { class: "reasons" },
-          reasons.map((reason, index) => h("li", {}, h("kbd", {}, String(index + 1)), " ", reason)),
-        ),
-      ],
     );
   }
 
