@@ -544,3 +544,20 @@ def test_a_review_whose_beginning_breaks_off_is_not_there(clients, monkeypatch, 
 
 def broken(*_, **__):
     raise OSError("disk full")
+
+
+def test_words_to_highlight_leave_the_ranking_as_it_is(clients, review):
+    path = f"/api/reviews/{review}"
+    clients.ada.get(f"{path}/next")
+    opened = clients.service.live.reviews.opened[review]
+    before = opened.ranking("ada")
+    words = {"highlight_include": ["corn*"], "highlight_exclude": ["in mice"]}
+    changed = clients.ada.patch(path, json={"settings": words}).json()
+    assert {name: changed[name] for name in words} == words
+    assert opened.ranking("ada") is before
+    clients.ada.patch(path, json={"settings": {"query": "gold"}})
+    assert opened.ranking("ada") is not before
+    assert same_log(clients.service, review)
+    too_long = {"highlight_include": ["x" * 101]}
+    assert clients.ada.patch(path, json={"settings": too_long}).status_code == 422
+    assert clients.reader.patch(path, json={"settings": words}).status_code == 403

@@ -328,9 +328,10 @@ def _decisions_in_other_columns(values: Values, person: str) -> tuple[Decision, 
             for column, named in people.items()
             if named
         )
-    for column in [*last, *found][:1]:
-        return (_decision(found[column], person, values),)
-    return ()
+    columns = [*last, *found]
+    if not columns:
+        return ()
+    return (_decision(found[columns[0]], person, values),)
 
 
 def _abstrackr(values: Values) -> tuple[Decision, ...]:

@@ -273,7 +273,7 @@ class LiveReview:
         self.added.extend(events)
         for event in events:
             self.log.accept([event])
-            if event.type in _REGROUPING and not event.data.keys() <= {*HIGHLIGHTS}:
+            if event.type in _REGROUPING and not _only_highlights(event):
                 self.rankings.clear()
             for ranking in self.rankings.values():
                 if event.type in _DECIDING:
@@ -296,6 +296,11 @@ class LiveReview:
             self.rankings[viewer] = PersonalRanking(records)
             if len(self.rankings) > _MAX_RANKINGS:
                 self.rankings.popitem(last=False)
+
+
+def _only_highlights(event: Event) -> bool:
+    """Whether an event only changes which words are highlighted, which no ranking follows from."""
+    return event.type == "settings" and event.data.keys() <= {*HIGHLIGHTS}
 
 
 class OpenReviews:
