@@ -33,8 +33,10 @@ entry of the judged documents; from a warm start a few epochs suffice.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
@@ -149,17 +151,14 @@ class Pool:
         documents = list(texts)
         vectorizer = pool_vectorizer()
         counts = vectorizer.fit_transform(documents)
-        words = pool_vectors(counts, rarity=1.0)
-        stems = TermVectorizer(
-            weighting="log-tf", stemmer="porter", max_df=_MAX_DF
-        ).fit_transform(documents)
         directions = sparse.csr_array(
             _unit_rows(leading_directions(pool_vectors(counts), _DIRECTIONS))
         )
-        stacked = [
-            ("words", words, 1.0, 0.6),
-            ("stems", pool_vectors(stems, rarity=1.0), 0.0, 0.4),
-        ]
+        words = pool_vectors(counts, rarity=1.0)
+        del counts  # as large as the words, which is much for a large pool
+        stemmer = TermVectorizer(weighting="log-tf", stemmer="porter", max_df=_MAX_DF)
+        stems = pool_vectors(stemmer.fit_transform(documents), rarity=1.0)
+        stacked = [("words", words, 1.0, 0.6), ("stems", stems, 0.0, 0.4)]
         stacked.append(("directions", directions, 0.0, 0.1))
         for name, fields, last in (("titles", titles, 0.3), ("keywords", keywords, 0.2)):
             if (
@@ -261,9 +260,16 @@ def pool_vectors(X: SparseRows, *, rarity: float = 0.5) -> SparseRows:
     factors = (1.0 + np.log((1.0 + X.shape[0]) / (1.0 + frequencies))) ** rarity
     weighted = X.copy()
     weighted.data *= factors[X.indices]
-    lengths = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
+    lengths = np.sqrt(squared_lengths(weighted))
     weighted.data /= np.repeat(lengths, np.diff(X.indptr))
     return weighted
+
+
+def squared_lengths(X: SparseRows) -> FloatArray:
+    """Return the squared length of every row."""
+    squares = sparse.csr_array((X.data * X.data, X.indices, X.indptr), X.shape)
+    lengths: FloatArray = squares @ np.ones(X.shape[1])
+    return lengths
 
 
 def leading_directions(X: SparseRows, directions: int) -> FloatArray:
@@ -321,6 +327,29 @@ class RelevanceSettings:
             raise ValueError(f"share must lie between 0 and 1, got {self.share!r}")
 
 
+class _JudgedRows(NamedTuple):
+    """Judged documents, their weighted vectors, and the squared lengths of these."""
+
+    documents: IntArray
+    X: SparseRows
+    lengths: FloatArray
+
+
+def _entries_of_parts(X: SparseRows, parts: Sequence[Part]) -> IntArray:
+    """Count the entries of every document in each part, and in the columns after the parts."""
+    before = np.zeros(X.shape[0], dtype=np.int32)
+    counts = []
+    end = 0
+    for part in parts:
+        end += part.n_columns
+        below = np.append(0, np.cumsum(X.indices < end, dtype=np.int32))
+        entries = np.diff(below[X.indptr])
+        counts.append(entries - before)
+        before = entries
+    counts.append(np.diff(X.indptr) - before)
+    return np.column_stack(counts)
+
+
 class RelevanceModel:
     """Scores of all documents of a pool from the labels of some.
 
@@ -340,25 +369,44 @@ class RelevanceModel:
             raise DataError(f"parts of {n} columns in all for vectors of {X.shape[1]}")
         self.settings = settings
         self.parts = tuple(parts)
-        self._unweighted = X
+        self._unweighted = X if X.has_sorted_indices else X.sorted_indices()
+        self._entries = _entries_of_parts(self._unweighted, self.parts)
+        self._weigh(n_found)
+
+    def _weigh(self, n_found: int) -> None:
         self._weights_of_parts = [part.weight(n_found) for part in self.parts]
+        # The last factor is that of the columns after those of the parts.
+        self._part_factors = np.sqrt([*self._weights_of_parts, 1.0])
         sizes = [part.n_columns for part in self.parts]
-        self._factors = np.ones(X.shape[1])
-        self._factors[: sum(sizes)] = np.repeat(np.sqrt(self._weights_of_parts), sizes)
+        sizes.append(self._unweighted.shape[1] - sum(sizes))
+        self._factors = np.repeat(self._part_factors, sizes)
+        self._judged: _JudgedRows | None = None
 
     def weighed(self, n_found: int) -> RelevanceModel:
         """Return the model whose parts have the weights for so many relevant documents found."""
         if [part.weight(n_found) for part in self.parts] == self._weights_of_parts:
             return self
-        return RelevanceModel(self._unweighted, self.settings, self.parts, n_found)
+        model = copy(self)
+        model._weigh(n_found)
+        return model
 
     def rows(self, documents: IntArray | slice) -> SparseRows:
         """Return the vectors of some documents in their present weights."""
         rows = self._unweighted[documents]
-        return sparse.csr_array(
-            (rows.data * self._factors[rows.indices], rows.indices, rows.indptr),
-            shape=rows.shape,
-        )
+        entries = self._entries[documents]
+        # The entries of a row are in the order of the parts: a factor is repeated, not looked up.
+        factors = np.repeat(np.tile(self._part_factors, len(entries)), entries.ravel())
+        return sparse.csr_array((rows.data * factors, rows.indices, rows.indptr), rows.shape)
+
+    def _judged_rows(self, labels: IntArray) -> _JudgedRows:
+        """Return the rows of the judged documents; those of the last call are kept."""
+        documents = np.flatnonzero(labels)
+        kept = self._judged
+        if kept is None or not np.array_equal(kept.documents, documents):
+            X = self.rows(documents)
+            kept = _JudgedRows(documents, X, squared_lengths(X))
+            self._judged = kept
+        return kept
 
     def fit(
         self,
@@ -371,8 +419,7 @@ class RelevanceModel:
 
         Documents with label 0 are not judged.
         """
-        judged = np.flatnonzero(labels)
-        X = self.rows(judged)
+        judged, X, lengths = self._judged_rows(labels)
         signs = labels[judged].astype(np.float64)
         spread = self.settings.intercept_spread
         bounds = self.settings.variance * self._importance(labels, grades)[judged]
@@ -382,9 +429,8 @@ class RelevanceModel:
         model = DualArrays(*hyperplane, found, moves, np.zeros(1))
         indices = X.indices.astype(np.int32, copy=False)
         rows = Entries(X.indptr.astype(np.int64, copy=False), indices, X.data)
-        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() + spread
         targets = (signs * bounds)[:, np.newaxis], offsets[judged, np.newaxis]
-        documents = DualDocuments(rows, *targets, squares)
+        documents = DualDocuments(rows, *targets, lengths + spread)
         order = np.arange(len(judged))
         for _ in range(_MAX_EPOCHS if len(judged) else 0):
             visit(documents, order, LOGIT, _NO_PARAMETERS, spread, 1.0, np.zeros(1), model)
@@ -452,9 +498,8 @@ class RelevanceModel:
 
     def _weights(self, labels: IntArray, duals: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return weights and intercept, as columns."""
-        signed = labels * duals
-        judged = np.flatnonzero(signed)
-        return self._hyperplane(self.rows(judged), signed[judged])
+        judged, X, _ = self._judged_rows(labels)
+        return self._hyperplane(X, (labels * duals)[judged])
 
     def _hyperplane(self, X: SparseRows, signed: FloatArray) -> tuple[FloatArray, FloatArray]:
         weights: FloatArray = np.ascontiguousarray((X.T @ signed)[:, np.newaxis])
