@@ -72,7 +72,7 @@ class _Scored(NamedTuple):
         return _Scored(self.scores[rows], self.decisions[rows], self.blank[rows], doubts)
 
 
-class _Waiting(NamedTuple):
+class _Question(NamedTuple):
     given: Sequence[Given]
     scored: asyncio.Future[_Scored]
 
@@ -96,7 +96,7 @@ class ServedModel:
         self.version = 0
         self.watch = ModelWatch(classifier.abstention_)
         self._pool = pool
-        self._waiting: deque[_Waiting] = deque()
+        self._waiting: deque[_Question] = deque()
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -173,7 +173,7 @@ class ServedModel:
             raise BusyError("too many texts wait for this model; try again")
         loop = asyncio.get_running_loop()
         scored: asyncio.Future[_Scored] = loop.create_future()
-        self._waiting.append(_Waiting(given, scored))
+        self._waiting.append(_Question(given, scored))
         if self._task is None or self._task.done() or self._task.get_loop() is not loop:
             self._task = loop.create_task(self._work())
         return await scored
