@@ -126,6 +126,32 @@ def test_misspelt_words_are_known_by_their_characters(tmp_path):
     )
 
 
+def test_emoji_and_punctuation_are_tried_from_some_hundred_texts_on():
+    generator = np.random.default_rng(0)
+    words = [f"word{index}" for index in range(30)]
+    ends = {"glad": "\N{GRINNING FACE}", "sad": "?!", "calm": "."}
+    texts = []
+    labels = generator.choice(list(ends), 330).tolist()
+    for label in labels:
+        texts.append(f"{' '.join(generator.choice(words, 5))} {ends[label]}")
+    classifier = TextClassifier(embedder=None).fit(texts, labels)
+    assert classifier.model_.kinds_ == ("words", "characters")
+    tried = classifier.model_.tried_
+    assert tried["characters"] < 0.5 * tried["words"]
+    (glad,) = classifier.explain("word1 \N{GRINNING FACE}", categories=["glad"]).categories
+    assert glad.terms[0].term == "\N{GRINNING FACE}"
+    few = TextClassifier(embedder=None).fit(texts[:299], labels[:299])
+    assert few.model_.kinds_ == ("words",)
+    without = TextClassifier(embedder=None, characters=False).fit(texts, labels)
+    assert without.model_.kinds_ == ("words",)
+
+
+def test_n_grams_that_no_two_texts_share_are_kept():
+    texts = ["ab", "cd", "ef", "gh"]
+    classifier = TextClassifier(characters=True).fit(texts, ["x", "y", "x", "y"])
+    assert np.all(np.isfinite(classifier.predict_proba(texts)))
+
+
 def test_parts_of_words_add_up_to_the_n_grams_of_the_text():
     vectorizer = TermVectorizer(
         analyzer="char_wb", ngram_range=(3, 5), weighting="sublinear-tf-idf"
@@ -152,7 +178,7 @@ def test_block_scales_take_the_blocks_of_the_classifier():
 
 
 def test_what_is_refused():
-    with pytest.raises(ValueError, match="characters must be True, False, or a TermVectorizer"):
+    with pytest.raises(ValueError, match="characters must be True, False, 'auto', or a"):
         TextClassifier(characters=TermVectorizer()).fit(TEXTS, LABELS)
     with pytest.raises(DataError, match="n-grams of characters need texts"):
         TextClassifier(characters=True).fit([[1.0], [0.0]], ["a", "b"])

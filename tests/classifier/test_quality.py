@@ -113,10 +113,10 @@ def test_groups_that_people_know_are_held_out_together():
     for text, author in zip(texts, authors, strict=True):
         name = author.replace(" ", "")
         signed.append(f"{text} {name}")
-    plain = TextClassifier(embedder=None).fit(signed, labels).expected_quality_
-    grouped = (
-        TextClassifier(embedder=None).fit(signed, labels, groups=authors).expected_quality_
-    )
+    # By their characters the names of authors tell the topic in whatever group.
+    classifier = TextClassifier(embedder=None, characters=False)
+    plain = classifier.fit(signed, labels).expected_quality_
+    grouped = classifier.fit(signed, labels, groups=authors).expected_quality_
     assert plain.value > 0.9
     assert grouped.high < plain.low
 

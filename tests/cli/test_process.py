@@ -83,13 +83,48 @@ def test_an_interrupt_when_the_work_is_done_changes_nothing():
     assert out.startswith(b"bayesift ")
 
 
+def test_the_first_interrupt_of_a_long_work_is_noted_and_the_second_ends_it():
+    code = """
+import os, signal
+from bayesift.cli import interrupts
+signal.signal(signal.SIGINT, interrupts.end_interrupted)
+work = interrupts.NotedInterrupt("ending early")
+work.listen()
+os.kill(os.getpid(), signal.SIGINT)
+print(work.is_noted, flush=True)
+work.listen()
+os.kill(os.getpid(), signal.SIGINT)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (130, "True\n")
+    first, second = done.stderr.splitlines()
+    assert first == "bayesift: ending early; interrupt again to end at once"
+    assert second == "bayesift: interrupted"
+
+
+def test_an_interrupt_ends_a_fit_with_the_best_model_so_far(corpus, tmp_path):
+    first = (
+        "import os, signal; signal.signal(2, signal.default_int_handler);"
+        "from bayesift.models.ensemble.plan import Plan; begin = Plan.keep;"
+        "keep = lambda plan, index: (os.kill(os.getpid(), 2), begin(plan, index));"
+        "Plan.keep = keep"
+    )
+    arguments = ("fit", "{corpus}", "-o", "{folder}/model", "--text", "body", "--label", "desk")
+    with start(arguments, {"corpus": corpus, "folder": tmp_path}, first) as process:
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert b"ending with the best model so far" in err
+    assert (tmp_path / "model").exists()
+    assert out.startswith(str(tmp_path / "model").encode())
+
+
 def test_an_interrupt_while_a_model_is_written_leaves_the_old_one(tmp_path):
     code = """
 import os, signal, sys
 from pathlib import Path
-from bayesift.cli import process
+from bayesift.cli.interrupts import end_interrupted
 from bayesift.model_file import ModelContent, save_model
-signal.signal(signal.SIGINT, process._end_interrupted)
+signal.signal(signal.SIGINT, end_interrupted)
 place = Path(sys.argv[1])
 save_model(ModelContent({"kind": "old"}), place)
 replace = Path.replace

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 # Transformers give arrays here, also where scikit-learn is set to DataFrames.
 _AS_ARRAYS = config_context(transform_output="default")
+# Texts that an n-gram of characters must be in, and from which on they are tried unasked.
+_MIN_TEXTS_OF_NGRAM = 2
+_MIN_TEXTS_FOR_CHARACTERS = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +75,7 @@ class TextFeatures:
             rows = sparse.csr_array(self.embedder.fit_transform(texts.values))
             design = design.beside("vectors", "vectors", rows)
         if self.characters is not None:
-            rows = self.characters.fit_transform(texts.values)
+            rows = _fit_characters(self.characters, texts)
             design = design.beside("characters", "characters", rows)
         if self.table is not None:
             design = design.beside("columns", "columns", self.table.rows(texts.table))
@@ -201,27 +204,60 @@ def embedder_for(
     return TextEmbedder(**embedder.get_params(deep=False))
 
 
-def characters_for(characters: TermVectorizer | bool, texts: Texts) -> TermVectorizer | None:
+def characters_for(
+    characters: TermVectorizer | bool | str,
+    texts: Texts,
+    words: TermVectorizer | None,
+    *,
+    is_tried: bool,
+) -> TermVectorizer | None:
     """Return an unfitted vectorizer of n-grams of characters.
 
-    It is a copy of the one given; for True, of three to five characters within words.
+    It is a copy of the one given; for True, of two to five characters within words, and so it is
+    for "auto" where the model tries it. It reads texts as the vectorizer of `words` does.
     """
     if characters is False:
         return None
+    if isinstance(characters, str) and characters == "auto":
+        if texts.are_vectors or not is_tried or _are_few(texts):
+            return None
+        characters = True
     if texts.are_vectors:
         raise DataError("n-grams of characters need texts; the documents are vectors")
     if characters is True:
+        assert words is not None
         return TermVectorizer(
-            analyzer="char_wb", ngram_range=(3, 5), weighting="sublinear-tf-idf", min_df=2
+            analyzer="char_wb",
+            ngram_range=(2, 5),
+            weighting="sublinear-tf-idf",
+            min_df=_MIN_TEXTS_OF_NGRAM,
+            strip_html=words.strip_html,
+            n_jobs=words.n_jobs,
         )
     if not isinstance(characters, TermVectorizer) or characters.analyzer == "word":
         raise ValueError(
-            "characters must be True, False, or a TermVectorizer with an analyzer of characters"
+            "characters must be True, False, 'auto', or a TermVectorizer with an analyzer of "
+            "characters"
         )
     made: TermVectorizer = clone(characters)
     if made.weighting is None:
         made.set_params(weighting="sublinear-tf-idf")
     return made
+
+
+def _fit_characters(characters: TermVectorizer, texts: Texts) -> SparseRows:
+    """Fit to texts; where no n-gram is in as many as it should be, all are kept."""
+    try:
+        return characters.fit_transform(texts.values)
+    except ValueError:
+        if characters.min_df != _MIN_TEXTS_OF_NGRAM:
+            raise
+        return characters.set_params(min_df=1).fit_transform(texts.values)
+
+
+def _are_few(texts: Texts) -> bool:
+    """Whether texts are too few to tell whether n-grams of characters help."""
+    return texts.n_texts is not None and texts.n_texts < _MIN_TEXTS_FOR_CHARACTERS
 
 
 def table_for(columns: Sequence[str], texts: Texts) -> TableColumns | None:

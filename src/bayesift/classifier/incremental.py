@@ -121,7 +121,7 @@ def _unlearned_rule(classifier: Any) -> ThresholdRule:
         selection = classifier.selection
         has_blocks = (
             classifier.embedder not in ("auto", None)
-            or bool(classifier.characters)
+            or classifier.characters not in ("auto", False)
             or bool(classifier.columns)
         )
     parts = (selection, classifier.knowledge or None, classifier.class_weight)

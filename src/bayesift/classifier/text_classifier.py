@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -61,6 +62,9 @@ from bayesift.thresholds import ThresholdedClassifier, ThresholdRule
 from bayesift.thresholds.classifier import with_groups
 from bayesift.validation import check_groups, check_times
 
+# The part of a budget that words may take, so that n-grams of characters are tried too.
+_LARGE_PART = 0.1
+
 if TYPE_CHECKING:
     from bayesift.features import SelectTerms
     from bayesift.tables import TableLayout
@@ -109,9 +113,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     embedder : a `TextEmbedder`, whose columns stand beside those of the terms; None for terms only.
         "auto" is one with the vectors of the extra `embeddings`, where that is installed and the
         model is "auto", which uses them where they lower the loss of documents held out
-    characters : True puts n-grams of three to five characters within words beside the terms, for
-        misspellings and words like known ones; or a `TermVectorizer` of characters. The model
-        "auto" uses them where they lower the loss
+    characters : n-grams of two to five characters within words, for endings, misspellings, emoji
+        and punctuation: True puts them beside the terms, False does not, and "auto" lets the model
+        "auto" try them from 300 texts on, which uses them where they lower the loss; or a
+        `TermVectorizer` of characters
     columns : names of columns of a table, numbers or categories, whose values stand beside the
         terms; the model "auto" uses them where they lower the loss
 
@@ -164,7 +169,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         knowledge: TermKnowledge | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         embedder: TextEmbedder | str | None = "auto",
-        characters: TermVectorizer | bool = False,
+        characters: TermVectorizer | bool | str = "auto",
         columns: Sequence[str] = (),
     ) -> None:
         self.model = model
@@ -236,6 +241,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         times: FloatArray | None = None,
     ) -> Self:
         """Fit to texts and labels that were read: features, model, rule, held-out quality."""
+        begun = time.perf_counter()
         form = labels.form
         if self.knowledge is not None:
             self.knowledge.check_categories(form.categories)
@@ -247,6 +253,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         if features.kinds:
             texts = texts.whole()  # an iterator can be read only once, and each block reads it
         words = features.fit_words(texts)
+        if self.characters == "auto" and _is_short(model, time.perf_counter() - begun):
+            features = replace(features, characters=None)
         design = features.fit_blocks(words, texts, labels.y)
         repeats = None
         if self._holds_out(model):
@@ -265,9 +273,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         options = fit_options(
             model, features.selection, design, weights, multilabel=form.multilabel
         )
-        told = with_groups(model, options, groups)
+        told = dict(with_groups(model, options, groups))
         if times is not None and has_fit_parameter(model, "times"):
-            told = {**told, "times": times}
+            told["times"] = times
+        if has_fit_parameter(model, "begun"):
+            told["begun"] = begun
         fitted = clone(model).fit(design.rows, labels.y, **told)
 
         # 4. Rule: thresholds on the scores that the model gives.
@@ -309,7 +319,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             vectorizer=vectorizer,
             selection=None if self.selection is None else clone(self.selection),
             embedder=embedder_for(self.embedder, texts, is_tried=tries),
-            characters=characters_for(self.characters, texts),
+            characters=characters_for(self.characters, texts, vectorizer, is_tried=tries_pairs),
             table=table_for(_names(self.columns), texts),
             tries_pairs=tries_pairs,
         )
@@ -857,6 +867,12 @@ def _copies_in(words: Design, design: Design, *, are_vectors: bool) -> IntArray:
     apart = np.column_stack([copies, values])
     groups: IntArray = np.unique(apart, axis=0, return_inverse=True)[1].ravel()
     return groups
+
+
+def _is_short(model: Any, seconds: float) -> bool:
+    """Whether the model has a budget of which words took a large part: characters take longer."""
+    budget = getattr(model, "budget", None)
+    return budget is not None and seconds > _LARGE_PART * budget
 
 
 def _names(columns: Sequence[str] | str) -> list[str]:

@@ -89,14 +89,24 @@ _compilation = _Compilation()
 
 
 class _Count(ProgressColumn):
-    """The number of items done, of how many, and whether kernels are being compiled."""
+    """The number of items done, of how many, or the time left; and whether kernels are compiled."""
 
     def render(self, task: Task) -> Text:
+        if task.fields.get("timed"):
+            return Text(_time_left(task))
         count = f"{int(task.completed):,}" if task.fields["counted"] else ""
         if count and task.total is not None:
             count += f" of {int(task.total):,}"
         note = "preparing kernels, once per machine" if _compilation.is_recent() else ""
         return Text(", ".join(filter(None, (count, note))))
+
+
+def _time_left(task: Task) -> str:
+    """Return the time left of a task that counts milliseconds, and what is being done."""
+    if not task.total:
+        return ""
+    minutes, seconds = divmod(max(0, round((task.total - task.completed) / 1000)), 60)
+    return f"about {minutes}:{seconds:02} left"
 
 
 def _display(*, quiet: bool) -> Progress:
@@ -171,15 +181,28 @@ class ProgressSteps:
 
         return update
 
-    def then(self, message: str) -> Callable[[int, int], None]:
-        """Return a function of the number of items done in the next step, and of their total."""
+    def then(self, message: str, *, timed: bool = False) -> Callable[[int, int], None]:
+        """Return a function of the number of items done in the next step, and of their total.
+
+        Of a `timed` step the items are milliseconds.
+        """
 
         def update(done: int, total: int) -> None:
             if self._message != message:
                 self._begin(message, total, counted=True)
-            self._progress.update(self._task, completed=done, total=total, counted=True)
+            self._progress.update(
+                self._task, completed=done, total=total, counted=True, timed=timed
+            )
 
         return update
+
+    def tell(self, message: str) -> Callable[[str], None]:
+        """Return a function that shows what is done now in a step."""
+
+        def told(what: str) -> None:
+            self._progress.update(self._task, description=escape(f"{message}: {what}"))
+
+        return told
 
     def _begin(self, message: str, total: int | None, *, counted: bool) -> None:
         """Show another step instead of the last one."""

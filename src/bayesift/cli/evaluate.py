@@ -348,7 +348,10 @@ def _run(
     from bayesift.classifier import evaluate
 
     learning = f"{title}: learning"
-    parameters = {"progress": steps.then(learning)} if has_parameter(name, "progress") else None
+    parameters = None
+    if has_parameter(name, "progress"):
+        is_timed = has_parameter(name, "tell")
+        parameters = {"progress": steps.then(learning, timed=is_timed)}
     classifier = learner.classifier(
         name, steps.first(learning), parameters=parameters, columns=source.columns.others
     )

@@ -319,7 +319,7 @@ def _vectorizer(classifier: TextClassifier) -> dict[str, Any] | None:
     parameters = {
         name: value
         for name, value in vectorizer.get_params().items()
-        if name not in ("n_jobs", "progress")
+        if name not in ("n_jobs", "progress", "tell")
     }
     if not isinstance(vectorizer.stop_words, str | None):
         parameters["stop_words"] = sorted(vectorizer.stop_words)

@@ -412,12 +412,13 @@ class LearnerOptions:
         ),
     ] = None
     characters: Annotated[
-        bool,
+        bool | None,
         Option(
-            "--characters",
-            help="Add n-grams of 3 to 5 characters to the words; auto uses them if they help.",
+            "--characters/--no-characters",
+            help="Add n-grams of 2 to 5 characters to the words. Default: auto tries them, and "
+            "uses them if they help.",
         ),
-    ] = False
+    ] = None
     strip_html: Annotated[
         bool, Option("--strip-html", help="Texts are HTML: leave out tags, read entities.")
     ] = False
@@ -498,7 +499,7 @@ class LearnerOptions:
             threshold=_rule(self.threshold),
             threshold_cv=self.threshold_folds,
             embedder=embedder,
-            characters=self.characters,
+            characters="auto" if self.characters is None else self.characters,
             random_state=self.seed,
             knowledge=knowledge,
             columns=columns,

@@ -14,23 +14,21 @@ import os
 import signal
 import sys
 
+from bayesift.cli.interrupts import INTERRUPTED_CODE, NAME, end_interrupted
+
 # Nothing else is imported before `main` looks after interrupts.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import FrameType
     from typing import NoReturn
 
     import typer
 
-_NAME = "bayesift"
-_INTERRUPTED_CODE = 130
 _COLLECT_AFTER = (
     50_000,
     20,
     50,
 )  # documents and modules are many objects without cycles: look through them less often
-_CLEAR_LINE = "\r\x1b[2K\x1b[?25h"  # erases the line of the progress and shows the cursor
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -40,13 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     # A shell starts jobs in the background with interrupts ignored: so they stay.
     if arguments is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _end_interrupted)
+        signal.signal(signal.SIGINT, end_interrupted)
     if arguments is None:
         gc.set_threshold(*_COLLECT_AFTER)
     try:
         from bayesift.cli.app import app
     except KeyboardInterrupt:
-        _fail(_NAME, "interrupted", _INTERRUPTED_CODE)
+        _fail(NAME, "interrupted", INTERRUPTED_CODE)
     run(app, arguments)
 
 
@@ -60,13 +58,13 @@ def run(commands: typer.Typer, arguments: Sequence[str] | None = None) -> NoRetu
     from bayesift.cli.console import one_line_warnings
     from bayesift.errors import BayesiftError
 
-    name = commands.info.name or _NAME
+    name = commands.info.name or NAME
     try:
         with one_line_warnings(name):
             command = typer.main.get_command(commands)
             code = command.main(
                 args=arguments,
-                prog_name=_NAME if name == _NAME else None,
+                prog_name=NAME if name == NAME else None,
                 standalone_mode=False,
             )
         sys.stdout.flush()
@@ -85,9 +83,9 @@ def run(commands: typer.Typer, arguments: Sequence[str] | None = None) -> NoRetu
     except MemoryError:
         _fail(name, "not enough memory", 1)
     except (typer.Abort, KeyboardInterrupt):
-        code = _INTERRUPTED_CODE
-    if code == _INTERRUPTED_CODE:
-        _fail(name, "interrupted", _INTERRUPTED_CODE)
+        code = INTERRUPTED_CODE
+    if code == INTERRUPTED_CODE:
+        _fail(name, "interrupted", INTERRUPTED_CODE)
     _exit(code)
 
 
@@ -108,25 +106,10 @@ def _fail(name: str, message: str, code: int) -> NoReturn:
 
 def _exit(code: int | None) -> NoReturn:
     # The work is done: an interrupt would only kill Python while it takes itself down.
-    if signal.getsignal(signal.SIGINT) is _end_interrupted:
+    if signal.getsignal(signal.SIGINT) is end_interrupted:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)
 
 
 def _print_line(name: str, message: str) -> None:
     print(f"{name}: {' '.join(message.split())}", file=sys.stderr)
-
-
-def _end_interrupted(number: int, frame: FrameType | None) -> NoReturn:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Nothing is being written while the module that writes is not there yet, or only in part.
-    if remove_unfinished := getattr(
-        sys.modules.get("bayesift.files"), "remove_unfinished", None
-    ):
-        remove_unfinished()
-    start = _CLEAR_LINE if os.isatty(2) else ""
-    try:
-        # Past the buffers, which may be locked by what was interrupted.
-        os.write(2, f"{start}{_NAME}: interrupted\n".encode())
-    finally:
-        os._exit(_INTERRUPTED_CODE)

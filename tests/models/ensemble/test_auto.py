@@ -221,7 +221,6 @@ def test_order_by_label_does_not_matter_much():
 def test_budget_and_effort():
     texts, classes = texts_of()
     X = TermVectorizer(weighting="sublinear-tf-idf").fit_transform(texts)
-    assert len(AutoClassifier(budget=1e-6).fit(X, classes).members_) == 1
     steps = []
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,7 +1,6 @@
 """Stacked classifiers: members, weights, label coupling, and the presets."""
 
 import json
-import time
 import tracemalloc
 from itertools import product
 
@@ -15,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from bayesift import TermVectorizer
 from bayesift.errors import DataError
-from bayesift.features import Design, FeatureBlock
+from bayesift.features import Design
 from bayesift.models.baselines import NeighborsClassifier
 from bayesift.models.ensemble import (
     COMMITTEE,
@@ -599,52 +598,3 @@ def test_neighbours_that_would_take_longer_than_the_others_are_left_out(monkeypa
     assert model.weights_[1] == 0.0
     restored = StackedClassifier.from_state(*model.get_state())
     np.testing.assert_array_equal(restored.predict_proba(X), model.predict_proba(X))
-
-
-def test_a_candidate_that_would_be_late_is_not_begun(monkeypatch):
-    """The pace of earlier fits says how long one with dense columns takes.
-
-    Only the first candidate is always tried.
-    """
-    clock = [0.0]
-
-    class Timed(Member):
-        def fit(self, sample, settings):
-            clock[0] += 1.0 + 0.1 * (sample.rows.shape[1] - 5)
-            return Hyperplanes(np.zeros((1, sample.rows.shape[1])), np.ones(1))
-
-    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
-    rng = np.random.default_rng(0)
-    X = sparse.csr_array(np.hstack([rng.random((40, 5)), rng.random((40, 64))]))
-    blocks = (
-        FeatureBlock("words", "words", np.arange(5)),
-        FeatureBlock("vectors", "vectors", np.arange(5, 69)),
-    )
-    labels = sparse.csr_array(rng.integers(0, 2, size=(40, 1)).astype(float))
-    sample = Sample(Design(X, blocks), labels, np.ones(40))
-    candidates = [
-        Candidate(Timed(), ("words",)),
-        Candidate(Timed(), ("words", "vectors")),
-        Candidate(Timed(), ("words",)),
-    ]
-    settings = Settings(1e-2, 0, None)
-
-    def tried(deadline):
-        clock[0] = 0.0
-        fitting = CrossFitting(
-            candidates,
-            sample,
-            settings,
-            n_folds=4,
-            enough=100,
-            deadline=deadline,
-        )
-        return [(fitting.score(place), clock[0]) for place in range(3)]
-
-    assert tried(None) == [
-        (True, 4.0),
-        (True, pytest.approx(33.6)),
-        (True, pytest.approx(37.6)),
-    ]
-    assert tried(10.1) == [(True, 4.0), (False, 4.0), (True, 8.0)]
-    assert tried(0.0) == [(True, 4.0), (False, 4.0), (False, 4.0)]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self, get_args
 
@@ -15,9 +16,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayesift.arrays import BoolArray, FloatArray, IntArray, SparseRows, inner
-from bayesift.errors import DataError
+from bayesift.errors import DataError, DataWarning
 from bayesift.features import BlockKind, Design, FeatureBlock
-from bayesift.folds import NEVER_HELD_OUT, latest_documents
+from bayesift.folds import latest_documents
 from bayesift.models.base import LogOddsMixin, check_documents, models_of
 from bayesift.models.ensemble.calibration import BetaCalibration
 from bayesift.models.ensemble.members import (
@@ -31,12 +32,14 @@ from bayesift.models.ensemble.members import (
     SoftmaxMember,
     SVMMember,
 )
+from bayesift.models.ensemble.plan import Plan, Prospect, usual_seconds
 from bayesift.models.ensemble.stacking import (
     Candidate,
     CrossFitting,
     Progress,
     StackChoice,
     Stacker,
+    has_many_weights,
     most_documents,
 )
 from bayesift.models.linear import GaussianPrior
@@ -48,11 +51,20 @@ Effort = Literal["quick", "normal", "thorough"]
 _INTERCEPT_PRIOR = GaussianPrior(variance=10.0)
 _N_FOLDS: dict[Effort, int] = {"quick": 3, "normal": 5, "thorough": 10}
 # Documents x categories of held-out probabilities that are kept, at most.
-_MAX_KEPT_CELLS = 20_000_000
+_MAX_KEPT_CELLS = 2_500_000
+# Documents that are held out where there is no time to hold out all; more where documents may have
+# several categories, each of which needs a threshold.
+_ENOUGH_DOCUMENTS = 2_000
+_ENOUGH_FOR_THRESHOLDS = 3_500
 # Documents from which on a second prior of words and vectors pays.
 _MIN_DOCUMENTS_FOR_TWO_PRIORS = 1000
 # Loss with word pairs relative to that without, up to which more members are given them.
 _PAIRS_WORTH_TRYING = 1.02
+# Loss of the stack with naive Bayes of characters relative to that without.
+_CHARACTERS_WORTH_TRYING = 0.999
+# The share of the time that one candidate of classes together may take; else each is against the
+# rest, and the weights of the stack make them classes.
+_SHARE_OF_SOFTMAX = 0.5
 
 
 class _Worth(NamedTuple):
@@ -77,48 +89,71 @@ _WORTH: dict[BlockKind, _Worth] = {
 
 
 def _candidates(
-    effort: Effort, *, exclusive: bool, kinds: Sequence[BlockKind], n_documents: int
+    effort: Effort,
+    main: type[SoftmaxMember] | type[LogisticMember],
+    *,
+    exclusive: bool,
+    kinds: Sequence[BlockKind],
+    n_documents: int,
 ) -> list[Candidate]:
-    """List the candidates, the most useful first.
+    """List the candidates, with what each may bring relative to the first.
 
-    Classes that exclude one another share a softmax model.
+    `main` is the kind of the most useful member of classes that exclude one another.
     """
-    main = SoftmaxMember if exclusive else LogisticMember
-    words, pairs = _members_of_words(effort, main)
-    candidates = [Candidate(member, ("words",)) for member in words]
+    words, pairs = _members_of_words(effort, main, exclusive=exclusive)
+    candidates = [Candidate(member, ("words",), gain) for member, gain in words]
     for kind in _WORTH:
-        if kind in kinds and kind != "pairs":
-            candidates.append(Candidate(main(30.0), ("words", kind)))
+        if kind in kinds and kind not in ("pairs", "characters"):
+            candidates.append(Candidate(main(30.0), ("words", kind), 0.3))
     if "vectors" in kinds and n_documents >= _MIN_DOCUMENTS_FOR_TWO_PRIORS:
-        candidates.append(Candidate(main(3.0), ("words", "vectors")))
+        candidates.append(Candidate(main(3.0), ("words", "vectors"), 0.1))
+    if "characters" in kinds:
+        candidates += [
+            Candidate(NaiveBayesMember(0.5), ("characters",), 0.3),
+            Candidate(NaiveBayesMember(0.9), ("characters",), 0.3),
+            Candidate(NBLogisticMember(10.0), ("characters",), 0.5),
+            Candidate(LogisticMember(3.0), ("characters",), 0.1),
+        ]
     if "pairs" in kinds:
-        candidates += [Candidate(member, ("words", "pairs")) for member in pairs]
+        candidates += [Candidate(member, ("words", "pairs"), gain) for member, gain in pairs]
     return candidates
 
 
 def _members_of_words(
-    effort: Effort, main: type[SoftmaxMember] | type[LogisticMember]
-) -> tuple[list[Member], list[Member]]:
-    """Return the members that use words alone, and those that use word pairs too."""
+    effort: Effort, main: type[SoftmaxMember] | type[LogisticMember], *, exclusive: bool
+) -> tuple[list[tuple[Member, float]], list[tuple[Member, float]]]:
+    """Return the members that use words alone, and those that use word pairs too; with gains."""
     if effort == "quick":
-        return [main(30.0), NaiveBayesMember(0.5), NaiveBayesMember(0.9)], []
-    words: list[Member] = [
-        main(100.0),
-        NaiveBayesMember(0.5),
-        NaiveBayesMember(0.9),
-        LogisticMember(3.0),
-        NBLogisticMember(10.0),
+        return [
+            (main(30.0), 1.0),
+            (NaiveBayesMember(0.5), 0.2),
+            (NaiveBayesMember(0.9), 0.2),
+        ], []
+    words: list[tuple[Member, float]] = [
+        (main(100.0), 1.0),
+        (NaiveBayesMember(0.5), 0.2),
+        (NaiveBayesMember(0.9), 0.2),
+        (LogisticMember(3.0), 0.1),
+        (NBLogisticMember(10.0), 0.2 if exclusive else 3.0),
     ]
-    pairs: list[Member] = [main(100.0), NaiveBayesMember(0.5), NBLogisticMember(10.0)]
+    pairs: list[tuple[Member, float]] = [
+        (main(100.0), 0.2),
+        (NaiveBayesMember(0.5), 0.05),
+        (NBLogisticMember(10.0), 0.2),
+    ]
     if effort == "thorough":
         words += [
-            main(10.0),
-            SVMMember(1.0),
-            SVMMember(0.3),
-            NBLogisticMember(10.0, 0.5),
-            PerceptronMember(),
+            (main(10.0), 0.05),
+            (SVMMember(1.0), 0.05),
+            (SVMMember(0.3), 0.05),
+            (NBLogisticMember(10.0, 0.5), 0.05),
+            (PerceptronMember(), 0.05),
         ]
-        pairs += [LogisticMember(3.0), main(10.0), SVMMember(1.0)]
+        pairs += [
+            (LogisticMember(3.0), 0.05),
+            (main(10.0), 0.05),
+            (SVMMember(1.0), 0.05),
+        ]
     return words, pairs
 
 
@@ -164,15 +199,21 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
     ----------
     effort : "quick", "normal" or "thorough": how many members and folds
     budget : seconds to stay within, by fewer members; the result then depends on the speed of the
-        machine
+        machine. None is what the size of the documents suggests, at least 8 seconds and at most
+        600, counted by a model of costs, not by a clock
     random_state : seed of the folds
     n_jobs : threads over categories; -1 for all cores
-    progress : called with the number of fits done and their total
+    progress : called with the milliseconds spent and expected in all. Once it returns True, the
+        best model so far is fitted
+    tell : called with what is tried next, in words
 
     Attributes
     ----------
     members_, weights_, offset_ : the members of the model, their weights in the score, and b
     kinds_ : the kinds of blocks whose columns it uses, "words" first
+    tried_ : what was tried and the held-out log loss of the stack with it, a mean over documents:
+        (and categories, where they may have several): of words alone, and of words with each kind
+        of blocks; empty in a model that was loaded
     calibration_ : what corrects the log odds of an indicator matrix; None for class labels, whose
         weights calibrate
     shares_ : the root mean square that each member adds to the score
@@ -203,12 +244,14 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         "kinds_",
         "calibration_",
     )
+    UNSTORED = ("progress", "tell")
 
     members_: tuple[Member, ...]
     weights_: FloatArray
     shares_: FloatArray
     offset_: float
     kinds_: tuple[BlockKind, ...]
+    tried_: dict[BlockKind, float]
     calibration_: BetaCalibration | None
     held_out_: HeldOutProbabilities | None
     later_: HeldOutProbabilities | None
@@ -221,12 +264,14 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         random_state: int | None = 0,
         n_jobs: int | None = None,
         progress: Progress | None = None,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         self.effort = effort
         self.budget = budget
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.tell = tell
 
     def fit(
         self,
@@ -236,6 +281,7 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         blocks: Sequence[FeatureBlock] | None = None,
         groups: Any = None,
         times: Any = None,
+        begun: float | None = None,
     ) -> Self:
         """Compare the members on documents held out, then fit those of the model to all documents.
 
@@ -243,8 +289,9 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         used only where they lower the loss. Without it all columns are words. Documents of one of
         the `groups` are held out together. With `times`, numbers or dates of the documents, the
         members are also judged by the latest fifth of them, fitted to the others (`later_`).
+        `begun` is when the work began that the `budget` is for, by `time.perf_counter`.
         """
-        start = time.perf_counter()
+        start = time.perf_counter() if begun is None else begun
         self._check_parameters()
         rows, targets, weights = check_documents(self, X, y, sample_weight, groups)
         seconds = check_times(times, targets.n_documents)
@@ -255,20 +302,10 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
         whole = Sample(Design(rows / size, design.blocks), labels, weights, targets.groups)
         sample = whole.take(used)
         exclusive = not targets.multilabel and labels.shape[1] > 2
-        fitting = CrossFitting(
-            _candidates(
-                self.effort, exclusive=exclusive, kinds=design.kinds, n_documents=len(used)
-            ),
-            sample,
-            Settings(1e-2, self.random_state, self.n_jobs, _INTERCEPT_PRIOR),
-            n_folds=_N_FOLDS[self.effort],
-            enough=most_documents(labels.shape[1], _MAX_KEPT_CELLS),
-            progress=self.progress,
-            deadline=None if self.budget is None else start + self.budget,
-        )
+        fitting, plan = self._prepared(sample, start, exclusive=exclusive)
         stacker = Stacker(fitting.held_out, exclusive=exclusive, random_state=self.random_state)
-        _score_candidates(fitting, stacker)
-        choice = _choose(stacker, fitting.candidates)
+        self._score_candidates(fitting, stacker, plan)
+        choice = self._choose(stacker, fitting.candidates)
         self._keep(choice, fitting.candidates)
         scores = choice.scores
         self.calibration_ = None
@@ -283,17 +320,106 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
                 _probabilities(scores, exclusive=exclusive),
                 held_out.weights,
                 held_out.groups,
-                float(np.mean(fitting.folds == NEVER_HELD_OUT)),
+                fitting.alone,
             )
         self.later_ = None
         if seconds is not None:
             latest = latest_documents(seconds[used], sample.groups)
             if len(latest):
                 self.later_ = self._judge_by(latest, fitting, choice, used, exclusive=exclusive)
+        self._tell("fitting the chosen models to all texts")
         linear, _ = fitting.combine(choice.weights)
+        plan.finish()
         return self._set_hyperplanes(
             targets, linear.weights / size, linear.intercepts + self.offset_
         )
+
+    def _prepared(
+        self, sample: Sample, start: float, *, exclusive: bool
+    ) -> tuple[CrossFitting, Plan]:
+        """Return the candidates, ready to be fitted to folds, and the plan of which are tried.
+
+        Where there is no time to hold out all documents, some folds are.
+        """
+        words = sample.size_of({"words"})
+        one_fit = LogisticMember(100.0).seconds(words)
+        seconds = self.budget or usual_seconds(one_fit, words.n_entries)
+        prospects = self._prospects(sample, seconds, exclusive=exclusive)
+        n_folds = _N_FOLDS[self.effort]
+        whole = (n_folds + 1) * sum(prospect.seconds for prospect in prospects)
+        if whole > seconds:
+            prospects = _cheapest_pairs_first(prospects)
+        n_categories = sample.labels.shape[1]
+        enough = most_documents(n_categories, _MAX_KEPT_CELLS)
+        if whole > seconds:
+            has_thresholds = not exclusive and n_categories > 1
+            fewer = _ENOUGH_FOR_THRESHOLDS if has_thresholds else _ENOUGH_DOCUMENTS
+            enough = min(enough, fewer)
+        fitting = CrossFitting(
+            [prospect.candidate for prospect in prospects],
+            sample,
+            Settings(1e-2, self.random_state, self.n_jobs, _INTERCEPT_PRIOR),
+            n_folds=n_folds,
+            enough=enough,
+            some_folds=whole > seconds,
+        )
+        plan = Plan(
+            prospects,
+            fitting.n_fits,
+            seconds,
+            begun=None if self.budget is None else start,
+            progress=self.progress,
+        )
+        fitting.fitted = plan.fitted
+        if self.budget is not None and plan.shortest > plan.left():
+            warnings.warn(
+                f"a budget of {self.budget:g} s is too short: even the quickest model takes "
+                f"about {plan.shortest:.0f} s more",
+                DataWarning,
+                stacklevel=3,
+            )
+        return fitting, plan
+
+    def _prospects(self, sample: Sample, seconds: float, *, exclusive: bool) -> list[Prospect]:
+        """Return the candidates with their costs, for about so many seconds."""
+        softmax = SoftmaxMember(100.0).seconds(sample.size_of({"words"}))
+        is_affordable = 2 * softmax <= _SHARE_OF_SOFTMAX * seconds
+        main: type[SoftmaxMember] | type[LogisticMember] = LogisticMember
+        if exclusive and is_affordable and not has_many_weights(sample):
+            main = SoftmaxMember
+        kinds = sample.design.kinds
+        n_documents = sample.labels.shape[0]
+        prospects = []
+        candidates = _candidates(
+            self.effort, main, exclusive=exclusive, kinds=kinds, n_documents=n_documents
+        )
+        for candidate in candidates:
+            cost = candidate.member.seconds(sample.size_of(candidate.kinds))
+            prospects.append(Prospect(candidate, cost))
+        return prospects
+
+    def _score_candidates(self, fitting: CrossFitting, stacker: Stacker, plan: Plan) -> None:
+        """Score candidates by documents held out, in the order of the plan.
+
+        Of those with word pairs or characters only the first, unless it pays.
+        """
+        loss = ""
+        while len(fitting.used_folds) and (index := plan.next()) is not None:
+            candidate = fitting.candidates[index]
+            if not _may_pay(stacker, fitting.candidates, plan.scored, index):
+                plan.leave_out(candidate.kinds)
+                continue
+            self._tell(f"{candidate.describe()}{loss}")
+            if not fitting.score(index, plan.goes_on):
+                continue
+            plan.keep(index)
+            if self.tell is not None:
+                mean = stacker.judge(plan.scored).loss / stacker.n_judgements
+                loss = f" (so far: log loss {mean:#.3g})"
+
+    def _tell(self, what: str) -> None:
+        if self.tell is not None:
+            self.tell(what)
 
     def _keep(self, choice: StackChoice, candidates: Sequence[Candidate]) -> None:
         """Keep what is in the model: members, their weights, and the kinds of blocks they use."""
@@ -328,6 +454,43 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
             part.weights,
             part.groups,
         )
+
+    def _choose(self, stacker: Stacker, candidates: Sequence[Candidate]) -> StackChoice:
+        """Choose the stack of words and of the blocks that lower its loss, or the best member.
+
+        Each kind of blocks is compared with words alone, so that one does not keep out another.
+        Where blocks other than pairs are used, a single member is one of those that use them.
+        """
+        scores = stacker.held_out.scores
+        self.tried_ = {}
+        tried = [index for index, of_member in enumerate(scores) if np.any(of_member)]
+        if not tried:
+            return _choose_by_prior_odds(candidates, scores[0])
+        total = stacker.n_judgements
+        words = [index for index in tried if candidates[index].kinds == ("words",)] or tried[:1]
+        plain = stacker.judge(words)
+        self.tried_["words"] = plain.loss / total
+        choices: list[StackChoice] = []
+        helpful: list[int] = []
+        singles: list[int] = []
+        for kind, worth in _WORTH.items():
+            of_kind = [index for index in tried if kind in candidates[index].kinds]
+            if not of_kind:
+                continue
+            choice = stacker.judge(words + of_kind)
+            self.tried_[kind] = choice.loss / total
+            if choice.loss < worth.ratio * plain.loss + worth.prior_odds:
+                choices.append(choice)
+                helpful += of_kind
+                if kind != "pairs":
+                    singles += of_kind
+        if len(choices) > 1:
+            choices.append(stacker.judge(words + helpful))
+        if len(words + helpful) > 1:
+            choices += [stacker.judge([index]) for index in singles or words + helpful]
+        if not helpful:
+            choices.append(plain)
+        return min(choices, key=lambda choice: choice.loss)
 
     def contributions(
         self, X: Any, category: Any, *, against: Any = None
@@ -399,6 +562,7 @@ class AutoClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
             raise DataError("its members are not models of an ensemble")
         self.held_out_ = None
         self.later_ = None
+        self.tried_ = {}
 
 
 def _probabilities(scores: FloatArray, *, exclusive: bool) -> FloatArray:
@@ -417,55 +581,39 @@ def _typical_length(rows: SparseRows) -> float:
     return float(np.sqrt(inner(rows.data, rows.data) / n_documents))
 
 
-def _score_candidates(fitting: CrossFitting, stacker: Stacker) -> None:
-    """Score the candidates by documents held out; those with word pairs only if the first pays."""
-    with_pairs = [i for i, each in enumerate(fitting.candidates) if "pairs" in each.kinds]
-    for index in range(len(fitting.candidates)):
-        if index in with_pairs[1:] and not _pairs_may_pay(stacker, with_pairs[0]):
-            return
-        fitting.score(index)
+def _cheapest_pairs_first(prospects: list[Prospect]) -> list[Prospect]:
+    """Return the prospects with those of word pairs at the end, the cheapest of them first.
 
-
-def _pairs_may_pay(stacker: Stacker, first: int) -> bool:
-    """Whether the first candidate with word pairs is about as good as the same without them."""
-    if not np.any(stacker.held_out.scores[first]):
-        return True
-    without_pairs = stacker.judge([0]).loss
-    return stacker.judge([first]).loss < _PAIRS_WORTH_TRYING * without_pairs
-
-
-def _choose(stacker: Stacker, candidates: Sequence[Candidate]) -> StackChoice:
-    """Choose the stack of words and of the blocks that lower its loss, or the best single member.
-
-    Each kind of blocks is compared with words alone, so that one does not keep out another. Where
-    blocks other than pairs are used, a single member is one of those that use them.
+    The first tells whether the others are tried.
     """
-    scores = stacker.held_out.scores
-    tried = [index for index, of_member in enumerate(scores) if np.any(of_member)]
-    if not tried:
-        return _choose_by_prior_odds(candidates, scores[0])
-    words = [index for index in tried if candidates[index].kinds == ("words",)]
-    plain = stacker.judge(words)
-    choices: list[StackChoice] = []
-    helpful: list[int] = []
-    singles: list[int] = []
-    for kind, worth in _WORTH.items():
-        of_kind = [index for index in tried if kind in candidates[index].kinds]
-        if not of_kind:
-            continue
-        choice = stacker.judge(words + of_kind)
-        if choice.loss < worth.ratio * plain.loss + worth.prior_odds:
-            choices.append(choice)
-            helpful += of_kind
-            if kind != "pairs":
-                singles += of_kind
-    if len(choices) > 1:
-        choices.append(stacker.judge(words + helpful))
-    if len(words + helpful) > 1:
-        choices += [stacker.judge([index]) for index in singles or words + helpful]
-    if not helpful:
-        choices.append(plain)
-    return min(choices, key=lambda choice: choice.loss)
+    with_pairs = [each for each in prospects if "pairs" in each.candidate.kinds]
+    others = [each for each in prospects if "pairs" not in each.candidate.kinds]
+    return others + sorted(with_pairs, key=lambda each: each.seconds)
+
+
+def _may_pay(
+    stacker: Stacker, candidates: Sequence[Candidate], scored: Sequence[int], index: int
+) -> bool:
+    """Whether the first candidate with the same blocks as another makes that worth a try.
+
+    With word pairs it must be about as good as the same without them, with characters it must
+    lower the loss of the stack.
+    """
+    kinds = candidates[index].kinds
+    first = [candidate.kinds for candidate in candidates].index(kinds)
+    if index == first or not {"pairs", "characters"}.intersection(kinds):
+        return True
+    if first not in scored:
+        return False
+    if "pairs" in kinds:
+        # The same member with words alone.
+        plain = [candidate.member for candidate in candidates].index(candidates[first].member)
+        if plain not in scored:
+            return False
+        return stacker.judge([first]).loss < _PAIRS_WORTH_TRYING * stacker.judge([plain]).loss
+    others = [place for place in scored if candidates[place].kinds != kinds]
+    with_first = stacker.judge([*others, first]).loss
+    return with_first < _CHARACTERS_WORTH_TRYING * stacker.judge(others).loss
 
 
 def _choose_by_prior_odds(candidates: Sequence[Candidate], scores: FloatArray) -> StackChoice:

@@ -28,7 +28,13 @@ from bayesift.models.ensemble.members import (
     Settings,
     SVMMember,
 )
-from bayesift.models.ensemble.stacking import Candidate, CrossFitting, Progress, Stacker
+from bayesift.models.ensemble.stacking import (
+    Candidate,
+    CrossFitting,
+    Progress,
+    ProgressCounter,
+    Stacker,
+)
 from bayesift.models.online import OnlineStackedClassifier
 from bayesift.state import check_fitted, expect_array, storable
 from bayesift.validation import Targets
@@ -201,8 +207,9 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
             n_folds=self.n_folds if self.weights is None else 0,
             enough=_ENOUGH_DOCUMENTS,
             some_folds=True,
-            progress=self.progress,
         )
+        counter = ProgressCounter(self.progress, len(self.members) * fitting.n_fits)
+        fitting.fitted = counter.count
         self.label_coupling_ = None
         if self.weights is None:
             self.weights_, self.offset_ = self._stack(fitting, targets)
@@ -210,6 +217,7 @@ class StackedClassifier(LogOddsMixin, ClassifierMixin, BaseEstimator):
             self.weights_ = self._given_weights()
             self.offset_ = 0.0
         linear, others = fitting.combine(self.weights_)
+        counter.finish()
         self.neighbors_ = None
         self.online_stack_ = None
         for model in others:

@@ -2,52 +2,71 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logsumexp, softmax
 
-from bayesift.arrays import BoolArray, FloatArray, IntArray, inner
+from bayesift.arrays import BoolArray, FloatArray, IntArray, SparseRows, inner
 from bayesift.features import BlockKind
-from bayesift.folds import deal_folds, units_of
+from bayesift.folds import NEVER_HELD_OUT, deal_folds, units_of
 from bayesift.models.ensemble.members import (
     Fitted,
     Hyperplanes,
     Member,
+    NeighborsMember,
     NotLinear,
+    OnlineStackMember,
     Sample,
     Settings,
+    SoftmaxMember,
 )
-from bayesift.models.linear.mixed_matrix import dense_columns
 
-Progress = Callable[[int, int], None]
+# May ask for an early end by returning True, where there is one (`AutoClassifier`).
+Progress = Callable[[int, int], bool | None]
 Corrected = TypeVar("Corrected", bound=Callable[[FloatArray], FloatArray])
 
 # Weights are few numbers: so many documents x categories are enough to fit them.
 _MAX_CELLS = 300_000
-# However many categories there are, weights are fitted to so many documents.
+# With many categories weights are fitted to so many documents, or to so many cells.
 _MIN_DOCUMENTS = 2_000
-# The cost of an entry of a dense column, which BLAS multiplies, relative to that of another.
-_DENSE_COST = 0.1
+_MANY_CELLS = 400_000
+# Beyond so many columns x categories, categories are fitted in blocks of so many. Of all weights at
+# most the last number is kept, and of each category none below this share of its largest.
+_MANY_WEIGHTS = 1 << 26
+_BLOCK_WEIGHTS = 1 << 23
+_MAX_KEPT_WEIGHTS = 1 << 24
+_NEGLIGIBLE_WEIGHT = 0.01
+_COLUMNS_OF_MEDIAN = 1_000
 # A member that adds less than this share to the score is left out.
 _NEGLIGIBLE_SHARE = 1e-3
 
 
 def most_documents(n_categories: int, cells: int = _MAX_CELLS) -> int:
     """Return how many documents are enough for so many cells, documents x categories."""
-    return max(_MIN_DOCUMENTS, cells // n_categories)
+    fewest = min(_MIN_DOCUMENTS, _MANY_CELLS // n_categories)
+    return max(fewest, cells // n_categories)
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A member, and the kinds of blocks whose columns it uses."""
+    """A member, the kinds of blocks whose columns it uses, and what it may bring.
+
+    `gain` is relative to that of the most useful candidate.
+    """
 
     member: Member
     kinds: tuple[BlockKind, ...] = ("words", "pairs")
+    gain: float = 1.0
+
+    def describe(self) -> str:
+        """Name the member and its kinds of blocks in words."""
+        names = ["word pairs" if kind == "pairs" else kind for kind in self.kinds]
+        return f"{self.member.kind} of {' and '.join(names)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +97,8 @@ class ProgressCounter:
         self.total = total
         self.done = 0
 
-    def count(self) -> None:
-        """Report one more fitted member."""
+    def count(self, index: int) -> None:
+        """Report one more fit, of the candidate `index`."""
         self.done += 1
         if self.progress is not None:
             self.progress(self.done, self.total)
@@ -91,10 +110,11 @@ class ProgressCounter:
 
 
 class CrossFitting:
-    """Fits candidates to folds, then the chosen ones to all documents, within the time there is.
+    """Fits candidates to folds, then the chosen ones to all documents.
 
     Every document is held out once, except those that `deal_folds` keeps in training for a rare
-    category.
+    category. Where there are very many categories and columns, the categories are fitted in blocks,
+    and of their weights the largest are kept.
 
     Parameters
     ----------
@@ -105,8 +125,7 @@ class CrossFitting:
     enough : documents to score, at most
     some_folds : score all documents of as many folds as hold `enough`, and keep the other folds in
         training; otherwise some documents of each fold are scored
-    progress : called with the number of fits done and their total
-    deadline : what `time.perf_counter` will say when the fits should be done
+    fitted : called after each fit with the index of the candidate
     """
 
     def __init__(
@@ -118,122 +137,141 @@ class CrossFitting:
         n_folds: int,
         enough: int,
         some_folds: bool = False,
-        progress: Progress | None = None,
-        deadline: float | None = None,
+        fitted: Callable[[int], None] | None = None,
     ) -> None:
         self.candidates = candidates
         self.whole = sample
         self.settings = settings
-        self.deadline = deadline
+        self.fitted = fitted
+        members = [candidate.member for candidate in candidates]
+        self.blocks = [slice(0, sample.labels.shape[1])]
+        if has_many_weights(sample) and not any(isinstance(m, SoftmaxMember) for m in members):
+            self.blocks = _blocks_of(sample)
         # Samples that several candidates share, by the kinds of their blocks.
         self.parts: dict[tuple[BlockKind, ...], Sample] = {}
-        labels = sample.labels.toarray() != 0
-        self.folds = _folds_of(labels, n_folds, settings.random_state, sample.groups)
+        self.folds = _folds_of(sample.labels, n_folds, settings.random_state, sample.groups)
+        # The share of documents that cannot be held out, as nothing else is like them.
+        self.alone = float(np.mean(self.folds == NEVER_HELD_OUT))
         if some_folds:
             self._join_training_after(enough)
         documents = self._held_out(enough)
-        scores = np.zeros((len(candidates), len(documents), labels.shape[1]))
+        labels = sample.labels[documents].toarray() != 0
+        scores = np.zeros((len(candidates), *labels.shape))
         groups = None if sample.groups is None else sample.groups[documents]
-        self.held_out = OutOfFold(
-            scores, documents, labels[documents], sample.weights[documents], groups
-        )
+        self.held_out = OutOfFold(scores, documents, labels, sample.weights[documents], groups)
         self.used_folds = np.unique(self.folds[documents])
-        self.counter = ProgressCounter(progress, len(candidates) * (len(self.used_folds) + 1))
-        # Seconds that fitting the candidates so far to all documents will take.
-        self.promised_seconds = 0.0
-        # Seconds per unit of size, by the type of the member.
-        self.paces: dict[type[Member], float] = {}
 
-    def score(self, index: int) -> bool:
-        """Write the scores of a candidate; False, and scores of 0, when the time would not suffice.
+    @property
+    def n_fits(self) -> int:
+        """The fits that a candidate takes: to the folds, and to all documents."""
+        return len(self.used_folds) + 1
 
-        That is judged before the first fit by the pace of such members so far, then by the fits
-        themselves. The first candidate is always scored.
+    def score(self, index: int, goes_on: Callable[[int, int], bool] | None = None) -> bool:
+        """Write the scores of a candidate.
+
+        `goes_on` is asked before each fit but the first whether there is time for so many more fits
+        of the candidate. If not, its scores are 0, and the answer is False.
         """
-        begin = time.perf_counter()
-        member = self.candidates[index].member
-        sample = self._sample(self.candidates[index])
-        size = _size_of(sample)
-        n_folds = len(self.used_folds)
-        is_first = index == 0
-        expected_seconds = size * self.paces.get(type(member), 0.0) * (n_folds + 1)
-        if not is_first and self._is_late(expected_seconds):
-            return False
-        seconds_per_fit = 0.0
-        for done, fold in enumerate(self.used_folds, 1):
-            self._score_fold(index, fold)
-            seconds_per_fit = (time.perf_counter() - begin) / done
-            if not is_first and self._is_late(seconds_per_fit * (n_folds - done + 1)):
+        for done, fold in enumerate(self.used_folds):
+            if done and goes_on is not None and not goes_on(index, self.n_fits - done):
                 self.held_out.scores[index] = 0.0
                 return False
-        self.promised_seconds += seconds_per_fit
-        self.paces[type(member)] = seconds_per_fit / size
+            held_out = np.flatnonzero(self.folds[self.held_out.documents] == fold)
+            self.held_out.scores[index, held_out] = self._scores_by(
+                index,
+                np.flatnonzero(self.folds != fold),
+                self.held_out.documents[held_out],
+            )
         return True
 
-    def _score_fold(self, index: int, fold: int) -> None:
-        held_out = np.flatnonzero(self.folds[self.held_out.documents] == fold)
-        self.held_out.scores[index, held_out] = self._scores_by(
-            self.candidates[index],
-            np.flatnonzero(self.folds != fold),
-            self.held_out.documents[held_out],
-        )
-
-    def _scores_by(
-        self, candidate: Candidate, training: IntArray, documents: IntArray
-    ) -> FloatArray:
+    def _scores_by(self, index: int, training: IntArray, documents: IntArray) -> FloatArray:
         """Return the scores of documents by a candidate that is fitted to other documents."""
-        sample = self._sample(candidate)
+        member = self.candidates[index].member
+        sample = self.sample_of(index)
         learned = sample.take(training)
-        fitted = self._fit(candidate.member, learned)
-        unseen = sample.design.take(documents)
-        return fitted.scores_checked(unseen.as_new_to(learned.rows))
+        unseen = sample.design.take(documents).as_new_to(learned.rows)
+        if len(self.blocks) == 1 or not _is_linear(member):
+            scores = member.fit(learned, self.settings).scores_checked(unseen)
+        else:
+            parts = []
+            for block in self.blocks:
+                fitted = member.fit(learned.of_categories(block), self.settings)
+                parts.append(self._sparse(fitted, learned).scores_checked(unseen))
+            scores = np.hstack(parts)
+        self._note(index)
+        return scores
 
     def scores_without(self, documents: IntArray, weights: FloatArray) -> FloatArray:
         """Return the weighted scores of documents by candidates fitted to all other documents."""
         others = np.setdiff1d(np.arange(self.whole.rows.shape[0]), documents)
         scores = np.zeros((len(documents), self.whole.labels.shape[1]))
-        for weight, candidate in zip(weights, self.candidates, strict=True):
-            if weight != 0.0:
-                scores += weight * self._scores_by(candidate, others, documents)
+        for index in np.flatnonzero(weights).tolist():
+            scores += weights[index] * self._scores_by(index, others, documents)
         return scores
-
-    def _is_late(self, seconds: float) -> bool:
-        """Whether so many more seconds, and the last fits, end after the deadline."""
-        if self.deadline is None:
-            return False
-        return time.perf_counter() + seconds + self.promised_seconds > self.deadline
 
     def combine(self, weights: FloatArray) -> tuple[Hyperplanes, list[NotLinear]]:
         """Fit the candidates whose weight is not 0 to all documents.
 
         The linear ones become one set of hyperplanes over all columns; the others come as they are.
         """
-        shape = self.whole.labels.shape[1], self.whole.rows.shape[1]
-        total = np.zeros(shape)
-        intercepts = np.zeros(shape[0])
+        chosen = np.flatnonzero(weights).tolist()
         others: list[NotLinear] = []
-        for weight, candidate in zip(weights, self.candidates, strict=True):
-            if weight == 0.0:
+        linear: list[int] = []
+        for index in chosen:
+            member = self.candidates[index].member
+            if _is_linear(member):
+                linear.append(index)
                 continue
-            fitted = self._fit(candidate.member, self._sample(candidate))
-            if isinstance(fitted, Hyperplanes):
-                columns = self.whole.design.columns_of(candidate.kinds)
-                total[:, columns] += weight * fitted.weights
-                intercepts += weight * fitted.intercepts
+            fitted = member.fit(self.sample_of(index), self.settings)
+            assert not isinstance(fitted, Hyperplanes)
+            others.append(fitted)
+            self._note(index)
+        parts = [self._combined(weights, linear, block) for block in self.blocks]
+        for index in linear:
+            self._note(index)
+        if len(parts) == 1:
+            return parts[0], others
+        rows = sparse.csr_array(sparse.vstack([part.weights for part in parts]))
+        return Hyperplanes(rows, np.concatenate([part.intercepts for part in parts])), others
+
+    def _combined(self, weights: FloatArray, chosen: list[int], block: slice) -> Hyperplanes:
+        """Fit candidates to all documents of some categories, and add up their hyperplanes."""
+        n_categories = block.stop - block.start
+        shape = n_categories, self.whole.rows.shape[1]
+        is_part = n_categories < self.whole.labels.shape[1]
+        total: Any = sparse.csr_array(shape) if is_part else np.zeros(shape)
+        intercepts = np.zeros(n_categories)
+        for index in chosen:
+            candidate = self.candidates[index]
+            sample = self.sample_of(index)
+            part = sample.of_categories(block) if is_part else sample
+            fitted = candidate.member.fit(part, self.settings)
+            assert isinstance(fitted, Hyperplanes)
+            columns = self.whole.design.columns_of(candidate.kinds)
+            if is_part:
+                fitted = self._sparse(fitted, sample)
+                total = total + weights[index] * _placed(fitted.weights, columns, shape[1])
             else:
-                others.append(fitted)
-        self.counter.finish()
-        return Hyperplanes(total, intercepts), others
+                total[:, columns] += weights[index] * fitted.weights
+            intercepts += weights[index] * fitted.intercepts
+        return Hyperplanes(total, intercepts)
 
-    def _fit(self, member: Member, sample: Sample) -> Fitted:
-        fitted = member.fit(sample, self.settings)
-        self.counter.count()
-        return fitted
+    def _sparse(self, fitted: Fitted, sample: Sample) -> Hyperplanes:
+        """Return the hyperplanes of some of very many categories with the weights that count."""
+        assert isinstance(fitted, Hyperplanes)
+        n_kept = _MAX_KEPT_WEIGHTS // self.whole.labels.shape[1]
+        return _sparse(fitted, sample.rows.sum() / sample.rows.shape[0], n_kept)
 
-    def _sample(self, candidate: Candidate) -> Sample:
-        if candidate.kinds not in self.parts:
-            self.parts[candidate.kinds] = self.whole.only(candidate.kinds)
-        return self.parts[candidate.kinds]
+    def _note(self, index: int) -> None:
+        if self.fitted is not None:
+            self.fitted(index)
+
+    def sample_of(self, index: int) -> Sample:
+        """Return the documents with the columns of a candidate."""
+        kinds = self.candidates[index].kinds
+        if kinds not in self.parts:
+            self.parts[kinds] = self.whole.only(kinds)
+        return self.parts[kinds]
 
     def _join_training_after(self, enough: int) -> None:
         """Hold out only the first folds that together have enough documents."""
@@ -249,23 +287,68 @@ class CrossFitting:
         return np.sort(random.permutation(documents)[:enough])
 
 
-def _size_of(sample: Sample) -> float:
-    """Return what the time of a fit is about proportional to: entries, dense ones for less."""
-    counts = np.bincount(sample.rows.indices, minlength=sample.rows.shape[1])
-    dense = counts[dense_columns(sample.rows)].sum()
-    return float(1 + sample.rows.shape[0] + counts.sum() - (1.0 - _DENSE_COST) * dense)
+def _blocks_of(sample: Sample) -> list[slice]:
+    """Return the blocks of categories that members are fitted to at a time."""
+    n_categories = sample.labels.shape[1]
+    size = max(1, _BLOCK_WEIGHTS // sample.rows.shape[1])
+    return [
+        slice(first, min(first + size, n_categories)) for first in range(0, n_categories, size)
+    ]
+
+
+def _is_linear(member: Member) -> bool:
+    return not isinstance(member, NeighborsMember | OnlineStackMember)
+
+
+def has_many_weights(sample: Sample) -> bool:
+    """Whether a weight for each column and category would take too much memory."""
+    n_categories = int(sample.labels.shape[1])
+    return n_categories * int(sample.rows.shape[1]) > _MANY_WEIGHTS
+
+
+def _sparse(planes: Hyperplanes, length: float, n_kept: int) -> Hyperplanes:
+    """Keep the weights of each category that differ most from its usual weight.
+
+    The usual weight is that of words which the category lacks: of naive Bayes not 0. It counts for
+    documents of a mean `length`, the sum of their entries, in the intercept.
+    """
+    columns = planes.weights.shape[1]
+    some = np.arange(0, columns, max(1, columns // _COLUMNS_OF_MEDIAN))
+    usual = np.median(planes.weights[:, some], axis=1)
+    kept: list[IntArray] = []
+    values: list[FloatArray] = []
+    for weights, centre in zip(planes.weights, usual, strict=True):
+        differences = weights - centre
+        sizes = np.abs(differences)
+        terms = np.flatnonzero(sizes > _NEGLIGIBLE_WEIGHT * sizes.max())
+        if len(terms) > n_kept:
+            terms = np.sort(terms[np.argpartition(sizes[terms], -n_kept)[-n_kept:]])
+        kept.append(terms)
+        values.append(differences[terms])
+    ends = np.cumsum([0, *map(len, kept)])
+    parts = np.concatenate(values), np.concatenate(kept), ends
+    rows = sparse.csr_array(parts, shape=planes.weights.shape)
+    return Hyperplanes(rows, planes.intercepts + usual * length)
+
+
+def _placed(rows: SparseRows, columns: IntArray, n_columns: int) -> SparseRows:
+    """Return rows whose columns are some of more."""
+    shape = rows.shape[0], n_columns
+    return sparse.csr_array((rows.data, columns[rows.indices], rows.indptr), shape=shape)
 
 
 def _folds_of(
-    labels: BoolArray, n_folds: int, random_state: int | None, groups: IntArray | None
+    labels: SparseRows, n_folds: int, random_state: int | None, groups: IntArray | None
 ) -> IntArray:
-    n_units = len(labels) if groups is None else len(np.unique(groups))
+    n_documents = labels.shape[0]
+    n_units = n_documents if groups is None else len(np.unique(groups))
     n_folds = min(n_folds, n_units)
     if n_folds < 2:
-        return np.full(len(labels), -1)
-    classes = labels
+        return np.full(n_documents, -1)
+    classes: Any = labels
     if labels.shape[1] == 1:
-        classes = np.hstack([labels, ~labels])
+        is_member = labels.toarray() != 0
+        classes = np.hstack([is_member, ~is_member])
     return deal_folds(classes, n_folds=n_folds, random_state=random_state, groups=groups)
 
 
@@ -317,6 +400,12 @@ class Stacker:
         self.order = _random_order(held_out, random_state)
         self.halves = _halves_of(self.order, held_out.groups)
         self.most = most_documents(held_out.labels.shape[1])
+
+    @property
+    def n_judgements(self) -> float:
+        """The weight of all documents; times the categories where they may have several."""
+        n_each = 1 if self.exclusive else self.held_out.labels.shape[1]
+        return float(self.held_out.weights.sum()) * n_each
 
     def judge(self, members: Sequence[int]) -> StackChoice:
         """Stack some members; each half is scored by weights fitted to the other half."""
