@@ -52,7 +52,9 @@ def test_without_a_budget_modelled_seconds_are_spent(monkeypatch):
     monkeypatch.setattr(time, "perf_counter", lambda: 1e6)
     assert order(Plan(given, 3, 6.3)) == [1, 0]
     assert order(Plan(given, 3, 18.3)) == [1, 0, 2]
-    assert order(Plan(given, 3, 1e-9)) == [1]  # the first one always
+    assert order(Plan(given, 3, 1e-9)) == [1]  # the cheapest one always
+    dear = prospects((WORDS, 99.0, 5.0), (WORDS, 0.2, 0.1))
+    assert order(Plan(dear, 3, 1.0)) == [1]
 
 
 def test_with_a_budget_the_pace_of_earlier_fits_counts(monkeypatch):

@@ -41,7 +41,7 @@ _CACHED_COLUMNS = 100_000
 _SOFTMAX_FACTOR = 3.0
 # Categories whose terms have different variances are solved one by one, each with rows of its own.
 _ONE_BY_ONE_FACTOR = 2.7
-_OWN_ROWS_SECONDS = 2e-8
+_OWN_ROWS_SECONDS = 4e-8
 # Keeps the prior variance of terms without a log-count ratio above 0.
 _MIN_RATIO = 0.03
 

@@ -83,6 +83,7 @@ class Plan:
         self.progress = progress
         self.waiting = sorted(range(len(prospects)), key=self._rank)
         self.scored: list[int] = []
+        self.is_begun = False
         self.is_ended = False
         self._spent = 0.0  # modelled seconds
         self._last = time.perf_counter()
@@ -114,13 +115,22 @@ class Plan:
         return self.n_fits * min(prospect.seconds for prospect in self.prospects)
 
     def next(self) -> int | None:
-        """Return the next candidate that there is time for; the first one always."""
-        while self.waiting and not (self.is_ended and self.scored):
+        """Return the next candidate that there is time for, or the cheapest if for none."""
+        if self.is_ended and self.scored:
+            return None
+        while self.waiting:
             index = self.waiting.pop(0)
-            if not self.scored or self._fits(index, self.n_fits):
-                self._last = time.perf_counter()
-                return index
-        return None
+            if self._fits(index, self.n_fits):
+                return self._begin(index)
+        if self.is_begun:
+            return None
+        costs = [prospect.seconds for prospect in self.prospects]
+        return self._begin(costs.index(min(costs)))
+
+    def _begin(self, index: int) -> int:
+        self.is_begun = True
+        self._last = time.perf_counter()
+        return index
 
     def leave_out(self, kinds: Sequence[str]) -> None:
         """Try no more candidates that use these kinds of blocks."""
