@@ -350,7 +350,8 @@ def _interval(
     shares = np.array([value, value + saved * (1.0 - value)])
     trials = np.full(2, n_effective)
     lows, highs = wilson_interval(shares * trials, trials, level=_LEVEL)
-    return float(lows[0]), float(highs[1])
+    # Rounding may leave the lower end of a share of 0 a little above it.
+    return min(float(lows[0]), value), float(highs[1])
 
 
 @dataclass(frozen=True, eq=False)

@@ -119,7 +119,7 @@ def safe_name(name: str) -> str:
 
     Examples
     --------
-    >>> safe_name("../trial\\n.pdf"), safe_name("///")
+    >>> safe_name("../trial\n.pdf"), safe_name("///")
     ('.. trial .pdf', 'full text.pdf')
     """
     kept = " ".join(_UNSAFE.sub(" ", name).split())[:_MAX_NAME]
