@@ -112,7 +112,7 @@ def test_word_pairs_are_used_only_where_they_pay():
     assert "not good" in classifier.vectorizer_.vocabulary_.names
     assert classifier.expected_quality_.value > 0.95
     plain, classes = texts_of()
-    without = TextClassifier(characters=False).fit(plain, classes)
+    without = TextClassifier().fit(plain, classes)
     assert "pairs" not in without.model_.kinds_
     assert without.vectorizer_.ngram_range == (1, 1)
     assert without.estimator_.n_features_in_ == len(without.vectorizer_.vocabulary_)
