@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import re
 import socket
@@ -231,6 +232,10 @@ def run(
         proxy_headers=service.settings.proxy is not None,
         forwarded_allow_ips=service.settings.proxy,
     )
+    # What was imported and loaded stays: the collector of garbage need not look at it again, which
+    # would hold up all threads.
+    gc.collect()
+    gc.freeze()
     _Server(config, service).run(None if listener is None else [listener])
 
 
