@@ -108,7 +108,7 @@ def looks(pool: ReadPool) -> Looks | None:
         others = [allowed_missing(found, recall) for recall in OTHER_RECALLS]
         numbers = np.unique(np.concatenate([NUMBERS, allowed, others]))
         numbers = numbers[numbers < moment.n_unread]
-        known, asked = moment.features(), moment.features_of(numbers)
+        known, asked = moment.features, moment.features_of(numbers)
         names, n_free = [*known, *asked], len(known)
         of_moment = np.tile(list(known.values()), (len(numbers), 1))
         features.append(np.column_stack([of_moment, *asked.values()]))

@@ -66,7 +66,7 @@ def test_the_probability_is_that_of_the_formulas(places):
 
 def test_the_table_names_every_feature():
     moment = Moment(100, 50, np.array([0, 1, 4]))
-    names = {"intercept", *moment.features(), *moment.features_of(np.array([0]))}
+    names = {"intercept", *moment.features, *moment.features_of(np.array([0]))}
     assert set(learned()) == names
     json.dumps(dict(learned()))
 

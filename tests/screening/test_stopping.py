@@ -5,6 +5,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from scipy.stats import hypergeom
 
 from bayesift.screening import (
     RemainingRelevant,
@@ -14,6 +15,7 @@ from bayesift.screening import (
     remaining_relevant,
     sample_size,
 )
+from bayesift.screening.stopping.sampling import run_p_value
 
 
 def tail(N, K, n, h):
@@ -33,6 +35,25 @@ def test_p_value_is_the_worst_case_over_all_that_fall_short(n_found, recall):
                 n_unseen=N, n_sample=n, n_hits=h, n_found=n_found, recall=float(recall)
             )
             assert given == pytest.approx(float(worst), abs=1e-12)
+
+
+@pytest.mark.parametrize("missing", [1, 4, 30])
+def test_p_value_of_a_run_is_the_smallest_of_all_beginnings(missing):
+    """Against the hypergeometric distribution of scipy, a million documents among the cases."""
+    rng = np.random.default_rng(missing)
+    for n_documents in (60, 3000, 1_000_000):
+        judgements = rng.random(50) < np.linspace(0.6, 0.0, 50)
+        counts = np.concatenate([[0], judgements.cumsum()])
+        begins = np.arange(50)
+        hits = np.array([judgements[begin:].sum() for begin in begins])
+        drawn = 50 - begins
+        each = hypergeom.cdf(hits, n_documents - begins, hits + missing, drawn)
+        possible = n_documents - 50 >= missing
+        expected = each.min() if possible else 0.0
+        given = run_p_value(
+            counts, n_read=50, n_documents=n_documents, missing=missing, every=1
+        )
+        assert given == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(

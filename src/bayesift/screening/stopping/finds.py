@@ -7,7 +7,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 
 import numpy as np
@@ -120,8 +120,9 @@ class Moment:
         """How many documents are not read."""
         return self.n_documents - self.n_read
 
+    @cached_property
     def features(self) -> dict[str, float]:
-        """Return what is known of the moment, whatever number is asked about."""
+        """What is known of the moment, whatever number is asked about."""
         n = self.n_read
         found = len(self.finds) + 1.0
         since = n - 1.0 - self.finds[-1]
@@ -132,14 +133,14 @@ class Moment:
             "log of reading since the last find": math.log1p(since),
             "that as a share of the reading": since / n,
         }
-        for share, rate in self._rates().items():
+        for share, rate in self._rates.items():
             known[f"log rate found in the last {share:.0%}"] = math.log(rate)
         return known
 
     def features_of(self, numbers: IntArray) -> dict[str, FloatArray]:
         """Return what speaks for it that at most so many are left, and grows with the number."""
         most = numbers + 0.5
-        rates = self._rates()
+        rates = self._rates
         asked = {
             "log of the number": np.log(most),
             "surprise of the run since the last find": self._since_surprise(numbers),
@@ -152,6 +153,7 @@ class Moment:
             )
         return asked
 
+    @cached_property
     def _rates(self) -> dict[float, float]:
         rates = {}
         for share in _WINDOWS:
@@ -312,7 +314,7 @@ class FindsForecast:
         if not len(moment.finds) or sure.all():
             return sure.astype(np.float64)
         scores = np.full(len(numbers), self._weights["intercept"])
-        for name, known in moment.features().items():
+        for name, known in moment.features.items():
             scores += self._weights[name] * known
         for name, asked in moment.features_of(numbers).items():
             scores += self._weights[name] * asked

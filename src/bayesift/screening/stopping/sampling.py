@@ -21,7 +21,6 @@ from bisect import bisect_left
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
-from scipy.stats import hypergeom
 
 from bayesift.arrays import BoolArray, FloatArray, IntArray
 from bayesift.screening.stopping.remaining import (
@@ -59,7 +58,13 @@ def recall_p_value(
     least = n_hits + allowed_missing(n_found + n_hits, recall) + 1
     if least - n_hits > n_unseen - n_sample:
         return 0.0
-    return float(hypergeom.cdf(n_hits, n_unseen, least, n_sample))
+    p = _so_few_hits(
+        np.array([n_sample]),
+        np.array([n_hits]),
+        n_unread=n_unseen - n_sample,
+        missing=least - n_hits,
+    )
+    return float(p[0])
 
 
 def run_p_value(
@@ -85,8 +90,30 @@ def run_p_value(
         return 0.0
     begins = np.arange(0, n_read, every)
     hits = counts[-1] - counts[np.minimum(begins, len(counts) - 1)]
-    p = hypergeom.cdf(hits, n_documents - begins, hits + missing, n_read - begins)
+    p = _so_few_hits(n_read - begins, hits, n_unread=n_documents - n_read, missing=missing)
     return float(p.min(initial=1.0))
+
+
+def _so_few_hits(n_drawn: IntArray, hits: IntArray, *, n_unread: int, missing: int) -> FloatArray:
+    """Compute the probability of at most so many hits in each sample.
+
+    Of the documents drawn and those unread together, hits + missing are relevant. At most so many
+    hits are at least `missing` relevant documents unread: one minus the sum over fewer has few
+    terms, and needs none of scipy's distributions, whose loops hold all threads up.
+    """
+    relevant = (hits + missing)[:, None]
+    drawn = n_drawn[:, None]
+    unread = np.arange(missing)
+    ways = _log_choose(n_unread, unread) + _log_choose(drawn, relevant - unread)
+    shares = np.exp(ways - _log_choose(drawn + n_unread, relevant))
+    p: FloatArray = np.clip(1.0 - shares.sum(axis=1), 0.0, 1.0)
+    return p
+
+
+def _log_choose(n: int | IntArray, k: IntArray) -> FloatArray:
+    """Compute ln C(n, k), which is -inf where k is below 0 or above n."""
+    ways: FloatArray = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+    return ways
 
 
 def safe_reading(
