@@ -7,10 +7,12 @@ import pytest
 from fastapi.routing import APIRoute
 from sqlalchemy import text
 
-from bayesift.service.access.callers import item_of, required_role
+from bayesift.service.access.callers import Item, Person, item_of, required_role
 from bayesift.service.app import _ROUTERS
 from bayesift.service.db.database import open_store
+from bayesift.service.filters import retrieval_routes
 from bayesift.service.filters.retrieval_routes import _events
+from tests.service.test_reading import wait_until
 from tests.service.test_reviews import begin, decide, ris
 from tests.service.worlds import Clients, documents, running
 
@@ -230,6 +232,29 @@ def test_a_stream_ends_with_the_right_to_read_it(private):
     with ThreadPoolExecutor(1) as other:
         assert other.submit(asyncio.run, pieces()).result() == ["retry: 2000\n\n"]
     assert not private.service.open_streams.total()
+
+
+def test_a_removal_ends_a_stream_that_waits(private, monkeypatch):
+    """The stream waits for an hour unless it is woken."""
+    monkeypatch.setattr(retrieval_routes, "_HEARTBEAT_SECONDS", 3_600.0)
+    private.ada.post("/api/filters", json=GRAIN)
+    private.ada.put("/api/filters/grain/members/bob", json={"role": "reader"})
+    bob = Person("bob", "reviewer")
+
+    def may_read():
+        return private.service.members.role(bob, Item("filter", "grain")) is not None
+
+    stream = _events(private.service, "bob", "grain", 0, 3_600.0, may_read)
+
+    async def pieces():
+        private.service.commits.bind()
+        return [piece async for piece in stream]
+
+    with ThreadPoolExecutor(1) as other:
+        ending = other.submit(asyncio.run, pieces())
+        wait_until(lambda: private.service.open_streams["bob"] == 1)
+        assert private.ada.delete("/api/filters/grain/members/bob").status_code == 200
+        assert ending.result(timeout=600) == ["retry: 2000\n\n"]
 
 
 def test_upgraded_services_keep_their_people(tmp_path):

@@ -74,8 +74,11 @@ def from_values(values: Mapping[str, Any]) -> Reference:
         parts["annotations"] = tuple(
             (pair["name"], pair["value"]) for pair in parts.get("annotations", ())
         )
+        # A field often holds the text of the title or the abstract: one copy in memory is enough.
+        known = {parts.get(name): parts.get(name) for name in ("title", "abstract")}
         parts["fields"] = tuple(
-            (pair["name"], _unpacked(pair["value"])) for pair in parts.get("fields", ())
+            (pair["name"], known.get(pair["value"]) or _unpacked(pair["value"]))
+            for pair in parts.get("fields", ())
         )
         for name in _TUPLES:
             parts[name] = tuple(parts.get(name, ()))

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, Self
@@ -365,14 +365,42 @@ def write_records(
     writer.close()
 
 
+def write_renumbered(
+    sources: Sequence[IO[bytes]], groups: Sequence[int], stream: IO[bytes]
+) -> None:
+    """Write what `write_records` wrote to several files as one, with other numbers of records.
+
+    No reference is made of it, so that this takes little memory.
+    """
+    writer: Any = None
+    first = 0
+    for source in sources:
+        for part in _parts_of(source):
+            column = part.schema.get_field_index(_RECORD_COLUMN)
+            numbers = pa.array(groups[first : first + len(part)], pa.int32())
+            table = part.set_column(column, _RECORD_COLUMN, numbers)
+            writer = writer or pq.ParquetWriter(stream, table.schema, compression="zstd")
+            writer.write_table(table)
+            first += len(part)
+    writer.close()
+
+
+def _parts_of(source: IO[bytes]) -> Iterator[pa.Table]:
+    """Yield the rows of a Parquet file, some at a time."""
+    for batch in pq.ParquetFile(source).iter_batches(_ROWS_PER_WRITE):
+        yield pa.Table.from_batches([batch])
+
+
 def read_records(
     source: IO[bytes], path: Path | None = None
 ) -> tuple[Sequence[Reference], list[int]]:
     """Read what `write_records` wrote: references, and the numbers of their records."""
+    references: list[Reference] = []
+    groups: list[int] = []
     try:
-        table = pq.read_table(source)
-        groups = table.column(_RECORD_COLUMN).to_pylist()
-        references = references_from_table(table)
+        for part in _parts_of(source):
+            groups += part.column(_RECORD_COLUMN).to_pylist()
+            references += references_from_table(part)
     except (OSError, KeyError, ValueError, TypeError, pa.ArrowException) as error:
         raise DataError(f"cannot be read ({error})", file=path) from error
     if not all(isinstance(group, int) and group > 0 for group in groups):

@@ -36,6 +36,7 @@ _READERS = "bayesift.service.readers"
 _ERROR = "error.json"
 _PROCESSES = multiprocessing.get_context("forkserver")
 _TOO_MUCH_MEMORY = 3  # exit code
+_TRUSTED_TIMES = 10  # as long as a file of unknown content may take
 
 
 class ReadingProcesses:
@@ -75,14 +76,17 @@ class ReadingProcesses:
         reader : of `readers.py`; it gets the name, the file and a folder for what it reads
         name, content : of the file
         take : gets that folder, which is deleted afterwards
-        trusted : whether the file was made here, so that only time is limited
+        trusted : whether the file was made here, so that memory is not limited, and time only so
+            that a process ends some day
         """
         with tempfile.TemporaryDirectory(prefix="bayesift-") as place:
             file = Path(place) / "file"
             file.write_bytes(content)
             folder = Path(place) / "read"
             folder.mkdir()
-            self._run(reader, name, file, folder, None if trusted else self._memory)
+            memory = None if trusted else self._memory
+            seconds = self._seconds * (_TRUSTED_TIMES if trusted else 1)
+            self._run((reader, name, file, folder, memory, seconds))
             _raise_error(folder)
             return take(folder)
 
@@ -93,10 +97,9 @@ class ReadingProcesses:
             for process in self._running:
                 process.kill()
 
-    def _run(
-        self, reader: Reader, name: str, file: Path, folder: Path, memory: int | None
-    ) -> None:
-        arguments = (reader, name, file, folder, memory, self._seconds)
+    def _run(self, arguments: tuple[Reader, str, Path, Path, int | None, float]) -> None:
+        """Run `_work` in a process."""
+        _, name, *_, seconds = arguments
         process = _PROCESSES.Process(target=_work, args=arguments, daemon=True)
         with self._lock:
             if self._closed:
@@ -105,7 +108,7 @@ class ReadingProcesses:
             process.start()
             self._running.add(process)
         try:
-            process.join(self._seconds)
+            process.join(seconds)
             is_late = process.is_alive()
             process.kill()
             process.join()
@@ -115,7 +118,7 @@ class ReadingProcesses:
                 self._running.discard(process)
             process.close()
         if is_late or code == -signal.SIGXCPU:
-            raise TooLargeError(f"{name}: takes more than {self._seconds:g} s to read")
+            raise TooLargeError(f"{name}: takes more than {seconds:g} s to read")
         if code:  # a library that gets no memory may end the process
             raise TooLargeError(f"{name}: takes too much memory to read")
 

@@ -37,6 +37,7 @@ from bayesift.service.filters.snapshots import SnapshotFolder
 from bayesift.service.live import LiveState, Operation, QueueName, Writer
 from bayesift.service.models.shelf import ModelShelf
 from bayesift.service.reading import Reader, ReadingProcesses
+from bayesift.service.reviews.beginning import Beginnings
 from bayesift.service.reviews.operations import take_in
 from bayesift.service.reviews.uploads import Uploads
 
@@ -249,6 +250,7 @@ class Service:
         self.commits = CommitSignal()
         self.metrics = Metrics()
         self.uploads = Uploads()
+        self.beginnings = Beginnings()
         self.full_texts = FullTextFiles(settings.folder / FULL_TEXTS)
         self.insight = InsightCache()
         self.leases = Leases(settings.lease_seconds)

@@ -94,7 +94,9 @@ def run_p_value(
     return float(p.min(initial=1.0))
 
 
-def _so_few_hits(n_drawn: IntArray, hits: IntArray, *, n_unread: int, missing: int) -> FloatArray:
+def _so_few_hits(
+    n_drawn: IntArray, hits: IntArray, *, n_unread: int, missing: int
+) -> FloatArray:
     """Compute the probability of at most so many hits in each sample.
 
     Of the documents drawn and those unread together, hits + missing are relevant. At most so many

@@ -67,7 +67,7 @@ class InsightCache:
     ----------
     pools : the vectors of documents, for the estimate of what is left
     topics : for each number of topics, the state of the filter and its topics then
-    readable_words : a word for each stem; shared by all filters
+    readable_words : for each filter, by name and first event, a word for each stem
     pool_lock, topic_lock : held while one of these is computed
     """
 
@@ -76,7 +76,7 @@ class InsightCache:
         self.topic_lock = threading.Lock()
         self.pools: dict[str, _DocumentPool] = {}
         self.topics: dict[str, dict[int, tuple[tuple[int, ...], list[_Topic]]]] = {}
-        self.readable_words: dict[str, str] = {}
+        self.readable_words: dict[tuple[str, int], dict[str, str]] = {}
 
     def forget(self, name: str) -> None:
         """Drop what is cached of a filter."""

@@ -91,7 +91,8 @@ def _readable(service: Service, name: str, stems: Iterable[str]) -> dict[str, st
 
     A stem without a word stands for itself.
     """
-    known = service.insight.readable_words
+    with service.stored_filter(name) as (_, row):
+        known = service.insight.readable_words.setdefault((name, row.seq), {})
     wanted = list(stems)
     if any(stem not in known for stem in wanted):
         texts = _texts(service, name)

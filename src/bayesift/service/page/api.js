@@ -228,6 +228,8 @@ export const api = {
     request("POST", "uploads/preview", { body: { uploads }, signal }),
   /** @returns {Promise<Api.ReviewOut>} */
   beginReview: definition => post("reviews", definition),
+  /** The reviews that this person is beginning, each with its step. */
+  beginnings: signal => request("GET", "reviews/beginning", { signal }),
   /** @returns {Promise<Api.ReviewOut>} */
   review: (id, signal) => get(`reviews/${id}`, signal),
   /** @returns {Promise<Api.ReviewOut>} */

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,21 +14,16 @@ from bayesift.errors import DataError
 from bayesift.references import Reference, ReferenceList, SourceFile
 from bayesift.screening import Duplicates, Project, ProjectSettings, ReviewLog
 from bayesift.screening.merging import MergedLogs, merge_logs, new_events
-from bayesift.screening.project import new_id, read_records, write_records
+from bayesift.screening.project import new_id
 from bayesift.screening.review_log import Event, Verdict, is_storable
 from bayesift.service.db.tables import MemberRow, ReviewRecordsRow, ReviewRow
-from bayesift.service.errors import (
-    ConflictError,
-    NotAllowedError,
-    NotFoundError,
-    TooLargeError,
-)
+from bayesift.service.errors import ConflictError, NotAllowedError, NotFoundError
 from bayesift.service.live import UnitOfWork
 from bayesift.service.reviews import live
 from bayesift.service.reviews.live import LiveReview, opened_in, record_events
+from bayesift.service.reviews.packed import packed
 
 MAX_REVIEWS = 500
-MAX_RECORDS = 200_000
 _ID = re.compile("[0-9a-f]{16}")
 _CLOCK_ERROR = timedelta(minutes=10)  # of the machine that a project comes from
 _SHOWN_NAMES = 5
@@ -37,12 +31,12 @@ _SHOWN_NAMES = 5
 
 @dataclass(frozen=True)
 class NewReview:
-    """The name, settings and records that a review begins with."""
+    """The name, settings and files that a review begins with."""
 
     name: str
     settings: ProjectSettings
-    references: ReferenceList
-    take_decisions: bool = True
+    files: Sequence[SourceFile]
+    n_problems: int
     id: str = field(default_factory=new_id)
 
     @property
@@ -50,32 +44,9 @@ class NewReview:
         """What the row of the review keeps."""
         return {
             "settings": asdict(self.settings),
-            "files": [asdict(file) for file in self.references.files],
-            "problems": len(self.references.problems),
+            "files": [asdict(file) for file in self.files],
+            "problems": self.n_problems,
         }
-
-    def first_events(self, content: bytes) -> list[Event]:
-        """Return the decisions that came with the records, as events of their reviewers.
-
-        Parameters
-        ----------
-        content : the records as they are stored
-        """
-        if not self.take_decisions or not any(each.decisions for each in self.references):
-            return []
-        log = ReviewLog(*read_records(io.BytesIO(content)), self.settings)
-        given = []
-        for record in log.records.values():
-            for decision in record.reference.decisions:
-                given.append(
-                    {
-                        "by": decision.reviewer or "file",
-                        "record": record.id,
-                        "verdict": decision.verdict,
-                        "reasons": list(decision.reasons) or None,
-                    }
-                )
-        return list(log.prepare("decide", given))
 
 
 def begin(unit: UnitOfWork, new: NewReview) -> int:
@@ -92,27 +63,6 @@ def put_review(unit: UnitOfWork, new: NewReview, seq: int, content: bytes) -> Re
     """Let a review exist whose log begins with event `seq`."""
     _refuse_too_many(unit)
     return _put_row(unit, new.id, seq, new.name, new.definition, content)
-
-
-def packed_records(references: Sequence[Reference], groups: Sequence[int]) -> bytes:
-    """Return the records of a new review as they are stored; refuse what cannot be screened.
-
-    Parameters
-    ----------
-    references : as they were read
-    groups : the number of the record that each belongs to
-    """
-    if not len(references):
-        raise DataError("there are no records to screen")
-    if len(references) > MAX_RECORDS:
-        raise TooLargeError(
-            f"a review may have {MAX_RECORDS:,} records, these are {len(references):,}"
-        )
-    if not any(reference.text.strip() for reference in references):
-        raise DataError("no record has a title or an abstract")
-    stream = io.BytesIO()
-    write_records(references, groups, stream)
-    return stream.getvalue()
 
 
 def take_in(unit: UnitOfWork, project: Project, name: str, content: bytes) -> MergedLogs:
@@ -143,7 +93,7 @@ def checked_records(project: Project) -> bytes:
     for number, reference in enumerate(project.references, 1):
         if not _is_whole(reference):
             raise DataError(f"reference {number:,} of this project is not whole")
-    return packed_records(project.references, project.first_groups)
+    return packed(project.references, project.first_groups)
 
 
 def _is_whole(reference: Reference) -> bool:

@@ -12,7 +12,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
 from bayesift.errors import DataError
-from bayesift.screening import PrismaFlow, ProjectSettings
+from bayesift.screening import PrismaFlow
 from bayesift.screening.full_texts import FullTextFile, safe_name
 from bayesift.screening.review_log import Stage, Status
 from bayesift.service import readers
@@ -21,6 +21,7 @@ from bayesift.service.errors import ConflictError, NotFoundError
 from bayesift.service.files import FILE_BODY, attached, file_answer, shown
 from bayesift.service.live import UnitOfWork
 from bayesift.service.reviews import live, operations, schemas
+from bayesift.service.reviews.beginning import begin_review
 from bayesift.service.reviews.exports import (
     MEDIA_TYPES,
     audit_csv,
@@ -51,7 +52,6 @@ exports = APIRouter(prefix="/api/reviews/{review}", tags=["export"])
 _CANDIDATES = 30  # the most relevant records, of which the first free one is offered
 _REST = 30.0  # times as long as an estimate takes, until a gauge is computed again
 _SHOWN_WORDS = 30
-_EVENTS_AT_ONCE = 200  # of a new review per transaction, so that other people do not wait
 InStage = Annotated[Stage, Query()]
 
 
@@ -75,26 +75,16 @@ async def begin(
     body: schemas.ReviewIn, person: Reviewer, service: TheService
 ) -> schemas.ReviewOut:
     """Begin a review from uploads."""
-    references = service.uploads.take(person.name, body.uploads)
-    settings = ProjectSettings.from_values(body.settings.model_dump(exclude_none=True))
+    with service.beginnings.following(person.name, body.name) as tell:
+        review = await begin_review(service, person, body, tell)
+        tell("ranking the records")
+        return await run_in_threadpool(review_out, service, review, person)
 
-    new = operations.NewReview(body.name, settings, references, body.take_decisions)
-    apart = range(1, len(references) + 1)
-    pack = partial(operations.packed_records, references, apart)
-    content = await service.share(object(), pack)
-    if body.join_duplicates:
-        content = await service.read(
-            readers.join_records, body.name, content, readers.taken_content, trusted=True
-        )
-    events = await service.share(object(), partial(new.first_events, content))
-    seq = await service.do(person, partial(operations.begin, new=new))
-    for first in range(0, len(events), _EVENTS_AT_ONCE):
-        part = events[first : first + _EVENTS_AT_ONCE]
-        write = partial(live.write_events, review=new.id, events=part)
-        await service.do(person, write, queue="documents")
-    row = await service.do(person, lambda unit: operations.put_review(unit, new, seq, content))
-    service.uploads.drop(body.uploads)
-    return await run_in_threadpool(review_out, service, row.id, person)
+
+@router.get("/beginning")
+def list_beginning(person: Reviewer, service: TheService) -> list[schemas.BeginningOut]:
+    """List the reviews that you are beginning just now, and how far each is."""
+    return service.beginnings.of(person.name)
 
 
 @router.post("/project", status_code=201, openapi_extra=FILE_BODY)

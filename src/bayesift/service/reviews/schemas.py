@@ -69,6 +69,15 @@ class ReviewIn(PreviewIn):
     take_decisions: bool = True
 
 
+class BeginningOut(AnswerBody):
+    """How far a review is that begins: its step, and how much of how many where it is known."""
+
+    name: str
+    step: str
+    done: int | None = None
+    of: int | None = None
+
+
 class ReviewChange(RequestBody):
     """Changes of a review."""
 

@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
+from typing import TypeAlias
 
 from fastapi import APIRouter, Request
+from fastapi.responses import Response
 
-from bayesift.references import ReferenceList
+from bayesift.references import Reference
 from bayesift.service import readers
 from bayesift.service.access.callers import Item, Person, Reviewer
 from bayesift.service.files import FILE_BODY
 from bayesift.service.reviews import schemas
-from bayesift.service.reviews.operations import packed_records
+from bayesift.service.reviews.packed import PackedRecords, together
+from bayesift.service.reviews.previews import SHOWN_RECORDS
 from bayesift.service.reviews.schemas import ReferenceOut
 from bayesift.service.reviews.uploads import Upload, review_records, stream_records
 from bayesift.service.runtime import Service, TheService
 from bayesift.service.schemas import FileName
 
+Packed: TypeAlias = tuple[PackedRecords, Iterable[Reference]]
 router = APIRouter(prefix="/api/uploads", tags=["reviews"])
 
-_SHOWN_RECORDS = 5
 _SHOWN_PROBLEMS = 20
-_SHOWN_DUPLICATES = 50
 
 
 @router.post("", status_code=201, openapi_extra=FILE_BODY)
@@ -32,8 +34,10 @@ async def upload(
 ) -> schemas.FileOut:
     """Send a file of records; the answer says what was understood of it."""
     content = await request.body()
-    found = await service.read(readers.read_records, name, content, readers.taken_records)
-    return _kept(service, person, found)
+    records, first = await service.read(
+        readers.read_records, name, content, readers.taken_records
+    )
+    return _kept(service, person, records, first)
 
 
 @router.post("/review", status_code=201)
@@ -43,16 +47,17 @@ async def choose_review(
     """Choose records of another review, as if they came in a file."""
     service.members.require(person, Item("review", body.review))
 
-    def chosen() -> ReferenceList:
+    def chosen() -> Packed:
         with service.live.reviews.reading(body.review) as opened:
-            return review_records(
+            found = review_records(
                 opened.seen_by(person.name),
                 opened.row.name,
                 body.only,
                 decisions=body.decisions,
             )
+        return PackedRecords.of(found), found[:SHOWN_RECORDS]
 
-    return _kept(service, person, await service.share(object(), chosen))
+    return _kept(service, person, *await service.share(object(), chosen))
 
 
 @router.post("/documents", status_code=201)
@@ -63,21 +68,25 @@ async def choose_documents(
     if body.filter is not None:
         service.members.require(person, Item("filter", body.filter))
 
-    def chosen() -> ReferenceList:
+    def chosen() -> Packed:
         options = {"relevant": body.relevant, "decisions": body.decisions}
         if body.filter is None:
             with service.store.reading() as read:
-                return stream_records(read, None, body.limit, **options)
-        with service.stored_filter(body.filter) as (read, row):
-            return stream_records(read, row, body.limit, **options)
+                found = stream_records(read, None, body.limit, **options)
+        else:
+            with service.stored_filter(body.filter) as (read, row):
+                found = stream_records(read, row, body.limit, **options)
+        return PackedRecords.of(found), found[:SHOWN_RECORDS]
 
-    return _kept(service, person, await service.share(object(), chosen))
+    return _kept(service, person, *await service.share(object(), chosen))
 
 
-def _kept(service: Service, person: Person, found: ReferenceList) -> schemas.FileOut:
-    """Keep records for a new review, and say what they are."""
-    key = service.uploads.keep(Upload(person.name, found))
-    (file,) = found.files
+def _kept(
+    service: Service, person: Person, records: PackedRecords, first: Iterable[Reference]
+) -> schemas.FileOut:
+    """Keep the records of a file for a new review, and say what they are."""
+    key = service.uploads.keep(Upload(person.name, records))
+    (file,) = records.files
     return schemas.FileOut(
         upload=key,
         file=file.file,
@@ -88,37 +97,18 @@ def _kept(service: Service, person: Person, found: ReferenceList) -> schemas.Fil
         notes=[str(replace(note, option=None)) for note in file.notes],
         problems=[
             f"line {problem.line}: {problem.message}"
-            for problem in found.problems[:_SHOWN_PROBLEMS]
+            for problem in records.problems[:_SHOWN_PROBLEMS]
         ],
-        first=[ReferenceOut.model_validate(each) for each in found[:_SHOWN_RECORDS]],
+        first=[ReferenceOut.model_validate(each) for each in first],
     )
 
 
-@router.post("/preview")
-async def preview(
-    body: schemas.PreviewIn, person: Reviewer, service: TheService
-) -> schemas.PreviewOut:
+@router.post("/preview", response_model=schemas.PreviewOut)
+async def preview(body: schemas.PreviewIn, person: Reviewer, service: TheService) -> Response:
     """Show what a review of these records would hold, and the duplicates among them."""
-    references = service.uploads.take(person.name, body.uploads)
-    pack = partial(packed_records, references, range(1, len(references) + 1))
-    content = await service.share(object(), pack)
-    found = await service.read(
-        readers.search_duplicates, "records", content, readers.taken_duplicates, trusted=True
+    parts = service.uploads.take(person.name, body.uploads)
+    records = await service.share(object(), partial(together, parts))
+    answer = await service.read(
+        readers.preview_records, "records", records.content, readers.taken_answer, trusted=True
     )
-
-    def shown(indices: Iterable[int], probability: float | None = None) -> schemas.DuplicateOut:
-        records = [ReferenceOut.model_validate(references[index]) for index in indices]
-        return schemas.DuplicateOut(records=records, probability=probability)
-
-    joined = [group for group in found.groups if len(group) > 1]
-    return schemas.PreviewOut(
-        records=len(references),
-        after_joining=len(found.groups),
-        without_abstract=sum(not reference.abstract for reference in references),
-        decisions=sum(bool(reference.decisions) for reference in references),
-        duplicates=[shown(group) for group in joined[:_SHOWN_DUPLICATES]],
-        possible=[
-            shown((m.first, m.second), m.probability)
-            for m in found.possible[:_SHOWN_DUPLICATES]
-        ],
-    )
+    return Response(answer, media_type="application/json")

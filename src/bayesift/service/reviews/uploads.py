@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 
 from bayesift.errors import DataError
@@ -32,6 +31,7 @@ from bayesift.service.db.tables import DocumentRow, FilterRow, Reading
 from bayesift.service.errors import NotFoundError, TooLargeError
 from bayesift.service.files import check_unpacked
 from bayesift.service.filters import event_log
+from bayesift.service.reviews.packed import PackedRecords
 from bayesift.tables import load_table
 from bayesift.tables.loading import Source, guess_encoding
 
@@ -46,7 +46,7 @@ class Upload:
     """Records that a person sent or chose and has not used yet."""
 
     person: str
-    references: ReferenceList
+    records: PackedRecords
     at: float = field(default_factory=time.monotonic)
 
 
@@ -74,21 +74,15 @@ class Uploads:
             self._kept = {**kept, key: upload}
         return key
 
-    def take(self, person: str, keys: Sequence[str]) -> ReferenceList:
-        """Return the records of several uploads together."""
-        lists = []
+    def take(self, person: str, keys: Sequence[str]) -> list[PackedRecords]:
+        """Return the records of several uploads."""
+        found = []
         for key in dict.fromkeys(keys):
             upload = self._kept.get(key)
             if upload is None or upload.person != person:
                 raise NotFoundError("a file is not kept any more; send it again")
-            lists.append(upload.references)
-        joined = chain.from_iterable
-        return ReferenceList(
-            tuple(joined(lists)),
-            tuple(joined(each.files for each in lists)),
-            tuple(joined(each.problems for each in lists)),
-            tuple(joined(each.refused for each in lists)),
-        )
+            found.append(upload.records)
+        return found
 
     def drop(self, keys: Sequence[str]) -> None:
         """Drop uploads."""

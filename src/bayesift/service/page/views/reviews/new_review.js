@@ -10,6 +10,8 @@ import { settingsFields, settingsInputs, settingsOf } from "./numbers.js";
 const ACCEPTED =
   ".ris,.nbib,.txt,.enw,.bib,.bibtex,.ciw,.isi,.xml,.csv,.tsv,.xlsx,.jsonl,.ndjson,.parquet";
 
+const ASK_EVERY = 1000; // milliseconds, how far a review is that begins
+
 export function newReviewView(_params, signal) {
   const draft = new Draft(signal);
   return { title: "New review", node: draft.node };
@@ -27,6 +29,7 @@ class Draft {
     this.taken = h("input", { type: "checkbox", id: "taken", checked: true });
     this.inputs = settingsInputs();
     this.error = h("p", { class: "error", role: "alert" });
+    this.step = h("div", { role: "status" });
     this.submit = h(
       "button",
       { type: "submit", class: "primary", disabled: true },
@@ -57,6 +60,7 @@ class Draft {
         field("Name of the review", this.name),
         settingsFields(this.inputs),
         this.error,
+        this.step,
         h(
           "p",
           { class: "row" },
@@ -182,9 +186,11 @@ class Draft {
     this.error.textContent = "";
     this.submit.disabled = true;
     this.submit.textContent = "Beginning …";
+    const name = this.name.value.trim();
+    const asking = setInterval(() => this.#showStep(name), ASK_EVERY);
     try {
       const review = await api.beginReview({
-        name: this.name.value.trim(),
+        name,
         uploads: this.keys,
         settings: settingsOf(this.inputs),
         join_duplicates: this.join.checked,
@@ -195,8 +201,23 @@ class Draft {
       this.error.textContent = `The review was not created: ${problem.message}`;
       this.submit.disabled = false;
       this.submit.textContent = "Begin screening";
+    } finally {
+      clearInterval(asking);
+      this.step.replaceChildren();
     }
   };
+
+  /** Show how far a large review is; an answer that fails is asked for again. */
+  async #showStep(name) {
+    const all = await api.beginnings(this.signal).catch(() => []);
+    const found = all.findLast(each => each.name === name);
+    if (!found || this.submit.textContent !== "Beginning …") return;
+    const text = found.of
+      ? `${found.step}: ${count(found.done)} of ${count(found.of)}`
+      : `${found.step} …`;
+    const bar = found.of ? { max: found.of, value: found.done } : {};
+    this.step.replaceChildren(h("p", {}, text), h("progress", { ...bar, "aria-label": text }));
+  }
 }
 
 const options = pairs => pairs.map(([value, label]) => h("option", { value }, label));
