@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.service import (
     BATCH,
     FEEDERS,
@@ -75,12 +77,16 @@ class Feed:
 
 
 class Notes:
-    """What the server takes, noted at every so many documents."""
+    """What the server takes, and how long people wait, noted at every so many documents."""
 
-    def __init__(self, pid: int, feed: Feed, every: int) -> None:
+    def __init__(
+        self, pid: int, feed: Feed, every: int, taken: dict[str, list[float]]
+    ) -> None:
         self._pid = pid
         self._feed = feed
         self._every = every
+        self._taken = taken
+        self._counted = dict.fromkeys(taken, 0)
         self.lines: list[tuple[int, float, int, float]] = []
 
     def follow(self, end: threading.Event) -> None:
@@ -93,16 +99,27 @@ class Notes:
         self.note()
 
     def note(self) -> None:
-        """Note the documents so far, the resident memory, the descriptors and the time."""
+        """Note the documents so far, the resident memory, the descriptors and the time.
+
+        Beside them stand the p99 of judgements and decisions since the last note: one disturbance
+        of the machine shows in one line, a service that becomes slower in all that follow.
+        """
         resident = resident_megabytes(self._pid)
         descriptors = len(list(Path(f"/proc/{self._pid}/fd").iterdir()))
         seconds = time.perf_counter() - self._feed.start
         self.lines.append((self._feed.sent, resident, descriptors, seconds))
+        waits = "  ".join(f"{name} {self._p99(name):4.0f} ms" for name in ("judge", "decide"))
         print(
             f"{self._feed.sent:>9,} documents  {resident:6.0f} MB  {descriptors:4} descriptors  "
-            f"{seconds:6.0f} s",
+            f"{seconds:6.0f} s  p99: {waits}",
             flush=True,
         )
+
+    def _p99(self, name: str) -> float:
+        """Return the p99 of the times since the last note."""
+        times = self._taken[name][self._counted[name] :]
+        self._counted[name] += len(times)
+        return float(np.quantile(times, 0.99)) if times else 0.0
 
 
 def resident_megabytes(pid: int) -> float:
@@ -128,7 +145,7 @@ def run(minutes: float, rate: float, every: int) -> dict[str, Any]:
             reviews = [_begin_review(admin, world, number) for number in range(N_REVIEWS)]
             people = [_Caller(port, _person(admin, number)) for number in range(N_PEOPLE)]
             end = threading.Event()
-            notes = Notes(process.pid, feed, every)
+            notes = Notes(process.pid, feed, every, taken)
             shares = [range(place, N_PROFILES, FILTER_PEOPLE) for place in range(FILTER_PEOPLE)]
             working = [threading.Thread(target=notes.follow, args=(end,))]
             for caller, share in zip(people, shares, strict=False):
