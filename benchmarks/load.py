@@ -79,9 +79,7 @@ class Feed:
 class Notes:
     """What the server takes, and how long people wait, noted at every so many documents."""
 
-    def __init__(
-        self, pid: int, feed: Feed, every: int, taken: dict[str, list[float]]
-    ) -> None:
+    def __init__(self, pid: int, feed: Feed, every: int, taken: dict[str, list[float]]) -> None:
         self._pid = pid
         self._feed = feed
         self._every = every
