@@ -454,7 +454,8 @@ def _write_log(
     while service.live.seq < up_to:
         batch = [Document(f"d{next_document + i}", world.text(_SHORT)) for i in range(500)]
         next_document += len(batch)
-        service.writer.submit("admin", partial(operations.observe, documents=batch)).result()
+        arrivals = operations.Arrivals.of(batch, service.live.engine.space)
+        service.writer.submit("admin", partial(operations.observe, arrivals=arrivals)).result()
     if close:
         service.close()
     return next_document

@@ -68,7 +68,8 @@ def serve(folder, say):
         do = partial(_do, service)
         for number in range(1, N_RECORDS + 1):
             document = Document(f"d{number}", f"corn and wheat {number}")
-            if do(partial(operations.observe, documents=[document])):
+            arrivals = operations.Arrivals.of([document], service.live.engine.space)
+            if do(partial(operations.observe, arrivals=arrivals)):
                 say("observed", document.id)
             judged = partial(
                 operations.judge, name="grain", document=document.id, relevant=number % 2 == 0

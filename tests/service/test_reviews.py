@@ -8,7 +8,7 @@ import pytest
 
 from bayesift.references import read_references
 from bayesift.screening import Project
-from bayesift.service.reviews import operations
+from bayesift.service.reviews import live, operations
 from bayesift.service.reviews.live import replayed
 from tests.service.worlds import Clients, is_whole, running, text_about
 
@@ -540,6 +540,39 @@ def test_a_review_whose_beginning_breaks_off_is_not_there(clients, monkeypatch, 
     assert is_whole(clients.service)
     assert clients.ada.post("/api/reviews", json=body).json()["progress"]["included"] == 3
     assert len(clients.ada.get("/api/reviews").json()) == 1
+
+
+def test_who_begins_a_review_sees_the_step_that_it_is_at(clients, monkeypatch):
+    note = 'N1  - RAYYAN-INCLUSION: {"Emily"=>"Included"}\n'
+    key = send(clients.ada, "a.ris", ris(0, 250, note))["upload"]
+    seen = {"ada": [], "grace": []}
+
+    def write(unit, review, events):
+        # As another request would find it, between two transactions.
+        for name, found in seen.items():
+            found.append(clients.service.beginnings.of(name))
+        return write_events(unit, review, events)
+
+    write_events = live.write_events
+    monkeypatch.setattr(live, "write_events", write)
+    assert clients.ada.get("/api/reviews/beginning").json() == []
+    body = {"name": "trade", "uploads": [key]}
+    assert clients.ada.post("/api/reviews", json=body).status_code == 201
+    steps = [(step.name, step.step, step.done, step.of) for (step,) in seen["ada"]]
+    assert steps == [
+        ("trade", "writing the decisions", 0, 250),
+        ("trade", "writing the decisions", 200, 250),
+    ]
+    assert seen["grace"] == [[], []]
+    assert clients.ada.get("/api/reviews/beginning").json() == []
+
+
+def test_a_beginning_that_breaks_off_is_no_longer_listed(clients, monkeypatch):
+    key = send(clients.ada, "a.ris", ris(0, 3))["upload"]
+    monkeypatch.setattr(operations, "begin", broken)
+    body = {"name": "trade", "uploads": [key]}
+    assert clients.ada.post("/api/reviews", json=body).status_code == 500
+    assert clients.ada.get("/api/reviews/beginning").json() == []
 
 
 def broken(*_, **__):

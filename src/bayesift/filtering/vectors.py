@@ -46,6 +46,31 @@ class DocumentVector:
         return len(self.columns)
 
 
+@dataclass(frozen=True, slots=True)
+class CountedTexts:
+    """How often each text has each of its words, before any of them has a column.
+
+    Splitting texts into words takes most of the time of `VectorSpace.weigh` and needs nothing of
+    what a space has learned, so that it may be done beforehand, in another thread.
+
+    Parameters
+    ----------
+    counts : texts x words
+    words : sorted
+    """
+
+    counts: SparseRows
+    words: Words
+
+    def take(self, rows: Sequence[int]) -> CountedTexts:
+        """Return the counts of some of the texts, over their own words."""
+        counts = self.counts[list(rows)]
+        present, indices = np.unique(counts.indices, return_inverse=True)
+        indptr = counts.indptr.astype(np.int64)
+        own = matrix_of(indptr, indices.astype(np.int32), counts.data, len(present))
+        return CountedTexts(own, self.words.take(present.astype(np.int64)))
+
+
 @dataclass(eq=False, slots=True)
 class VectorBatch:
     """Vectors of a batch of documents; `take` gives columns to the unknown words of one of them.
@@ -54,6 +79,8 @@ class VectorBatch:
     ----------
     rows : documents x columns that were known when the batch was weighted
     whole : documents x words of the batch, with the weights of unknown words too
+    words : of the batch
+    columns : of these words, -1 for unknown ones
     counted : what the batch added to running frequencies: the number "n" of documents, and "counts"
         of "columns"
     """
@@ -62,12 +89,17 @@ class VectorBatch:
     rows: SparseRows
     whole: SparseRows
     words: Words
+    columns: IntArray
     counted: dict[str, Any]
 
     def take(self, row: int, space: VectorSpace) -> DocumentVector:
         """Return the vector of one document; its unknown words get columns."""
         part = slice(self.whole.indptr[row], self.whole.indptr[row + 1])
-        columns = space.add_words(self.words.take(self.whole.indices[part].astype(np.int64)))
+        words = self.whole.indices[part]
+        unknown = words[self.columns[words] < 0].astype(np.int64)
+        if len(unknown):
+            self.columns[unknown] = space.add_words(self.words.take(unknown))
+        columns = self.columns[words]
         # Kernels expect columns in order, and new words got theirs just now.
         order = np.argsort(columns)
         return DocumentVector(self.ids[row], columns[order], self.whole.data[part][order])
@@ -125,22 +157,27 @@ class VectorSpace:
         self._weigh(counts, self._rarity(columns))
         return _moved(counts, columns, len(self))
 
-    def weigh(self, ids: Sequence[str], texts: Iterable[str]) -> VectorBatch:
-        """Weigh documents; with running frequencies their words are counted first."""
+    def count_texts(self, texts: Sequence[str]) -> CountedTexts:
+        """Count the words of texts; nothing of the space changes."""
         counter = self._counter()
         try:
-            whole = counter.fit_transform(texts)
+            counts = counter.fit_transform(texts)
         except ValueError as error:
             if "empty vocabulary" not in str(error):
                 raise
-            empty = sparse.csr_array((len(ids), 0))
-            return VectorBatch(
-                ids, sparse.csr_array((len(ids), len(self))), empty, Words.of([]), _NOTHING
-            )
-        words = counter.vocabulary_.words
-        columns = self._table.find(words)
+            return CountedTexts(sparse.csr_array((len(texts), 0)), Words.of([]))
+        return CountedTexts(counts, counter.vocabulary_.words)
+
+    def weigh(self, ids: Sequence[str], texts: Sequence[str]) -> VectorBatch:
+        """Weigh documents; with running frequencies their words are counted first."""
+        return self.weigh_counted(ids, self.count_texts(texts))
+
+    def weigh_counted(self, ids: Sequence[str], texts: CountedTexts) -> VectorBatch:
+        """Weigh documents as `weigh` does, from the counts of their words."""
+        whole = texts.counts.copy()
+        columns = self._table.find(texts.words).astype(np.int32)
         counted = _NOTHING
-        if self.idf == "running":
+        if self.idf == "running" and len(columns):
             order = np.argsort(columns)[np.count_nonzero(columns < 0) :]
             counts = np.diff(whole.tocsc().indptr)[order]
             counted = {
@@ -150,7 +187,8 @@ class VectorSpace:
             }
             self.count(counted)
         self._weigh(whole, self._rarity(columns))
-        return VectorBatch(ids, _moved(whole, columns, len(self)), whole, words, counted)
+        rows = _moved(whole, columns, len(self))
+        return VectorBatch(ids, rows, whole, texts.words, columns, counted)
 
     def count(self, counted: dict[str, Any]) -> None:
         """Add the documents of a batch (`VectorBatch.counted`) to the running frequencies."""

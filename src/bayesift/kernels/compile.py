@@ -39,6 +39,14 @@ def kernel(function: Kernel) -> Kernel:
     return cast(Kernel, _LazyKernel(function, cached=True))
 
 
+def brief(function: Kernel) -> Kernel:
+    """Compile as `kernel`, with the GIL, for calls of microseconds beside other threads.
+
+    A thread that gave it up would wait for it far longer than the call takes.
+    """
+    return cast(Kernel, _LazyKernel(function, cached=True, nogil=False))
+
+
 def vectorised(function: Kernel) -> Kernel:
     """Compile as `kernel`, but division by 0 gives infinity, not an exception.
 
@@ -135,7 +143,7 @@ class _LazyKernel(_Lazy):
     def _make(self) -> Any:
         import numba
 
-        dispatcher = numba.njit(self.py_func, nogil=True, **self._options)
+        dispatcher = numba.njit(self.py_func, **{"nogil": True, **self._options})
         if self._cached and cache_folder() is not None:
             dispatcher._cache = _cache_class()(self.py_func)
         return dispatcher

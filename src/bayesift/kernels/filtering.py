@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesift.arrays import Array, FloatArray, IntArray
-from bayesift.kernels.compile import inlined, kernel
+from bayesift.kernels.compile import brief, inlined, kernel
 from bayesift.kernels.online_moments import FLIP, information_gain, moments
 
 RELEVANT, QUERIED, DRAWN = 1, 2, 3
@@ -208,7 +208,7 @@ class ScanRoom(NamedTuple):
     ratios: FloatArray
 
 
-@kernel
+@brief
 def scan(
     documents: tuple[Array, Array, Array],
     start: int,

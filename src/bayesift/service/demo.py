@@ -42,7 +42,9 @@ def fill(service: Service) -> None:
         }
         _do(service, partial(operations.create_filter, definition=definition))
     for start in range(0, len(shown), _CHUNK):
-        _do(service, partial(operations.observe, documents=shown[start : start + _CHUNK]))
+        part = shown[start : start + _CHUNK]
+        arrivals = operations.Arrivals.of(part, service.live.engine.space)
+        _do(service, partial(operations.observe, arrivals=arrivals))
     for name in _FILTERS:
         for document in list(service.live.engine.profiles[name].pending)[:_JUDGED]:
             relevant = truth[document] == name

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -180,8 +181,11 @@ class WordTable:
         """The words in the order of their numbers."""
         if self._hashed is not None:
             return self._hashed.words
-        if len(self._listed) < len(self._numbers):
-            self._listed = Words.of(self._numbers)
+        n_newer = len(self._numbers) - len(self._listed)
+        if n_newer:
+            newest_first = islice(reversed(self._numbers), n_newer)
+            newer = Words.of(list(newest_first)[::-1])
+            self._listed = Words.concatenate([self._listed, newer])
         return self._listed
 
     def add(self, words: Words) -> IntArray:

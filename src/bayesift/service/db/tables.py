@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.types import TypeDecorator
@@ -221,15 +221,27 @@ def _bound(value: Any) -> Any:
     return json_text(value) if isinstance(value, dict) else value
 
 
-class _Json(TypeDecorator[dict[str, Any]]):
+class Packable(str):
+    """A text that is packed when it is made, so that a transaction need not do it."""
+
+    def __new__(cls, text: str) -> Self:
+        """Pack a text."""
+        made = super().__new__(cls, text)
+        made.packed = pack(text)
+        return made
+
+    packed: bytes
+
+
+class _Json(TypeDecorator[Any]):
     """A JSON object as text."""
 
     impl = sa.Text
     cache_ok = True
 
-    def process_bind_param(self, value: dict[str, Any] | None, dialect: Any) -> str:
-        """Return the text to store."""
-        return json_text(value)
+    def process_bind_param(self, value: str | None, dialect: Any) -> str:
+        """Return the text to store, which `Writing.add` made of the object."""
+        return value or "{}"
 
     def process_result_value(self, value: str | None, dialect: Any) -> dict[str, Any]:
         """Return the object of a stored text."""
@@ -245,22 +257,22 @@ class _Packed(TypeDecorator[str]):
 
     def process_bind_param(self, value: str | None, dialect: Any) -> bytes:
         """Return the bytes to store."""
-        return pack(value or "")
+        return value.packed if isinstance(value, Packable) else pack(value or "")
 
     def process_result_value(self, value: bytes | None, dialect: Any) -> str:
         """Return the text of stored bytes."""
         return unpack(value or b"")
 
 
-class _PackedJson(TypeDecorator[dict[str, Any]]):
+class _PackedJson(TypeDecorator[Any]):
     """A JSON object as packed text."""
 
     impl = sa.LargeBinary
     cache_ok = True
 
-    def process_bind_param(self, value: dict[str, Any] | None, dialect: Any) -> bytes:
-        """Return the bytes to store."""
-        return pack(json_text(value))
+    def process_bind_param(self, value: str | None, dialect: Any) -> bytes:
+        """Return the bytes to store, of the text that `Writing.add` made of the object."""
+        return pack(value or "{}")
 
     def process_result_value(self, value: bytes | None, dialect: Any) -> dict[str, Any]:
         """Return the object of stored bytes."""
@@ -726,8 +738,9 @@ class Writing(Reading):
         """
         values = []
         for row in rows:
-            stored = column_values(row)
-            stored[_DIGEST] = digest = row_digest(map(_bound, stored.values()), before)
+            stored = {name: _bound(value) for name, value in column_values(row).items()}
+            digest = row_digest(stored.values(), before)
+            stored[_DIGEST] = digest
             before = digest if isinstance(row, EventRow) else ""
             values.append(stored)
             if isinstance(row, EventRow):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
 from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from pydantic import ValidationError
 
 from bayesift.errors import DataError
@@ -118,20 +120,37 @@ async def _observe(
     """Add documents, one transaction per chunk, and count them in the total."""
     given = [_checked(document, service) for document in documents]
     sources = [document.source for document in documents]
-    for part in _chunks(given, service.settings):
-        act = partial(operations.observe, documents=given[part], sources=sources[part])
-        observed = await service.do(person, act, queue="documents")
-        await _retain(service)
-        service.metrics.documents.inc(observed.accepted)
-        service.metrics.duplicates.inc(observed.duplicates)
-        service.metrics.retrieved.inc(len(observed.retrieved))
-        total.accepted += observed.accepted
-        total.duplicates += observed.duplicates
-        seen = _seen_by(service, person, observed.retrieved)
-        room = _MAX_RETRIEVED - len(total.retrieved)
-        total.more = total.more or len(seen) > room
-        total.retrieved += [_shown(event) for event in seen[:room]]
+    prepare = partial(operations.Arrivals.of, given, service.live.engine.space, sources)
+    arrivals = await run_in_threadpool(prepare)
+    tasks: deque[asyncio.Future[operations.Observed]] = deque()
+    try:
+        for part in _chunks(given, service.settings):
+            act = partial(operations.observe, arrivals=arrivals.part(part))
+            tasks.append(asyncio.ensure_future(service.do(person, act, queue="documents")))
+            # While the writer learns one chunk, the next one waits for it.
+            if len(tasks) > 1:
+                await _count(service, person, await tasks.popleft(), total)
+        while tasks:
+            await _count(service, person, await tasks.popleft(), total)
+    finally:
+        await asyncio.gather(*tasks, return_exceptions=True)
     return total
+
+
+async def _count(
+    service: Service, person: Person, observed: operations.Observed, total: ObservedOut
+) -> None:
+    """Count documents that were added in the metrics and in the total."""
+    await _retain(service)
+    service.metrics.documents.inc(observed.accepted)
+    service.metrics.duplicates.inc(observed.duplicates)
+    service.metrics.retrieved.inc(len(observed.retrieved))
+    total.accepted += observed.accepted
+    total.duplicates += observed.duplicates
+    seen = _seen_by(service, person, observed.retrieved)
+    room = _MAX_RETRIEVED - len(total.retrieved)
+    total.more = total.more or len(seen) > room
+    total.retrieved += [_shown(event) for event in seen[:room]]
 
 
 def _seen_by(

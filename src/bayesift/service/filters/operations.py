@@ -16,10 +16,17 @@ import numpy as np
 from bayesift.errors import DataError
 from bayesift.filtering import Retrieved
 from bayesift.filtering.engine import add_described, apply
-from bayesift.filtering.vectors import stacked
+from bayesift.filtering.vectors import CountedTexts, VectorSpace, stacked
 from bayesift.records import Document
 from bayesift.service.db.integrity import row_digest
-from bayesift.service.db.tables import DocumentRow, FilterRow, JudgementRow, MemberRow, WordRow
+from bayesift.service.db.tables import (
+    DocumentRow,
+    FilterRow,
+    JudgementRow,
+    MemberRow,
+    Packable,
+    WordRow,
+)
 from bayesift.service.errors import ConflictError, NotFoundError
 from bayesift.service.filters import event_log
 from bayesift.service.filters.transfer import install_filter
@@ -42,48 +49,77 @@ class Observed:
     retrieved: list[Retrieved]
 
 
-def observe(
-    unit: UnitOfWork, documents: Sequence[Document], sources: Sequence[str] | None = None
-) -> Observed:
+@dataclass(frozen=True)
+class Arrivals:
+    """Documents that came in, prepared for `observe` outside of its transaction.
+
+    Parameters
+    ----------
+    documents : as they came
+    sources : where each came from, "" if it has no source
+    contents : the digest of each one's title and text
+    counted : the words of their texts
+    """
+
+    documents: Sequence[Document]
+    sources: Sequence[str]
+    contents: Sequence[str]
+    counted: CountedTexts
+
+    @classmethod
+    def of(
+        cls,
+        documents: Sequence[Document],
+        space: VectorSpace,
+        sources: Sequence[str] | None = None,
+    ) -> Arrivals:
+        """Prepare documents for a space."""
+        packed = [replace(each, text=Packable(each.text)) for each in documents]
+        contents = [row_digest((each.title, each.text)) for each in documents]
+        counted = space.count_texts([each.full_text for each in documents])
+        return cls(packed, sources or [""] * len(documents), contents, counted)
+
+    def part(self, chosen: slice) -> Arrivals:
+        """Return some of them."""
+        documents = self.documents[chosen]
+        rows = range(len(self.documents))[chosen]
+        counted = self.counted.take(rows)
+        return Arrivals(documents, self.sources[chosen], self.contents[chosen], counted)
+
+
+def observe(unit: UnitOfWork, arrivals: Arrivals) -> Observed:
     """Show documents to the filters; those that are known are skipped.
 
     A document is known by its id or, where it comes from a source such as a file, by its title and
     text: the ids of two files may be the same. Then an id that is taken is given the name of the
     source.
     """
-    new = _new_documents(unit, documents, sources or [""] * len(documents))
-    if not new:
+    documents = arrivals.documents
+    ids = _new_ids(unit, arrivals)
+    if not ids:
         return Observed(0, len(documents), [])
+    counted = arrivals.counted
+    if len(ids) < len(documents):
+        counted = counted.take(list(ids))
     space = unit.engine.space
-    batch = space.weigh(
-        [document.id for document in new], [document.full_text for document in new]
-    )
+    batch = space.weigh_counted(list(ids.values()), counted)
     retrieved = unit.engine.observe_vectors(batch)
     distinct = {event.id: event.document for event in retrieved}
     vectors = event_log.vector_records(list(distinct.values()), space)
     unit.record(event_log.COUNTED, payload=event_log.counts_record(batch.counted, space))
     rows = []
-    for document in new:
-        seq = unit.record(
-            event_log.SEEN, document=document.id, payload=vectors.get(document.id)
-        )
+    for index, id_ in ids.items():
+        seq = unit.record(event_log.SEEN, document=id_, payload=vectors.get(id_))
+        title, text = documents[index].title, documents[index].text
         rows.append(
-            DocumentRow(
-                document.id,
-                seq,
-                unit.at,
-                document.title,
-                document.text,
-                False,
-                _content(document),
-            )
+            DocumentRow(id_, seq, unit.at, title, text, False, arrivals.contents[index])
         )
     for event in retrieved:
         _record_retrieval(unit, event, {})
     unit.tx.add(rows)
-    unit.live.n_documents += len(new)
-    unit.live.n_texts += len(new)
-    return Observed(len(new), len(documents) - len(new), retrieved)
+    unit.live.n_documents += len(ids)
+    unit.live.n_texts += len(ids)
+    return Observed(len(ids), len(documents) - len(ids), retrieved)
 
 
 def _record_retrieval(unit: UnitOfWork, event: Retrieved, vector: Mapping[str, Any]) -> None:
@@ -309,30 +345,22 @@ def _document(unit: UnitOfWork, name: str, document: str) -> str | Document:
     )
 
 
-def _new_documents(
-    unit: UnitOfWork, documents: Sequence[Document], sources: Sequence[str]
-) -> list[Document]:
-    """Return the documents that are not known yet, with ids of their own."""
-    contents = [_content(document) for document in documents]
-    given = list(zip(documents, sources, contents, strict=True))
+def _new_ids(unit: UnitOfWork, arrivals: Arrivals) -> dict[int, str]:
+    """Return the indices of the documents that are not known yet, with ids of their own."""
+    ids = [document.id for document in arrivals.documents]
+    given = list(zip(ids, arrivals.sources, arrivals.contents, strict=True))
     known = unit.tx.known_content(content for _, source, content in given if source)
-    candidates = [
-        _possible_ids(document.id, source, content) for document, source, content in given
-    ]
+    candidates = [_possible_ids(*each) for each in given]
     taken = unit.tx.known(chain.from_iterable(candidates))
-    new: list[Document] = []
-    for (document, source, content), ids in zip(given, candidates, strict=True):
-        free = [id_ for id_ in ids if id_ not in taken]
+    new: dict[int, str] = {}
+    for index, (_, source, content) in enumerate(given):
+        free = [id_ for id_ in candidates[index] if id_ not in taken]
         if not free or (source and content in known):
             continue
-        new.append(document if free[0] == document.id else replace(document, id=free[0]))
+        new[index] = free[0]
         taken.add(free[0])
         known.add(content)
     return new
-
-
-def _content(document: Document) -> str:
-    return row_digest((document.title, document.text))
 
 
 def _possible_ids(id_: str, source: str, content: str) -> list[str]:
