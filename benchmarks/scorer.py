@@ -46,7 +46,7 @@ _NAMED = (
     "20newsgroups",
 )
 _LANGUAGES = ("arabic", "english", "german", "italian")
-_BUDGET = 40.0  # seconds of a fit: what is compared is the scorer, not the model
+_BUDGET = 15.0  # seconds of a fit: what is compared is the scorer, not the model
 _VECTORIZERS = {
     "terms": TermVectorizer(ngram_range=(1, 2)),
     "spelling": TermVectorizer(analyzer="char_wb", ngram_range=(2, 5)),
