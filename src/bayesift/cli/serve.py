@@ -279,7 +279,7 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         listener = socket.create_server((host, port), family=family)
         # Connections take this over; asyncio sets it only where a socket names its protocol.
-        # Without it the body of an answer waits 40 ms for the caller to acknowledge the header.
+        # Without it the body of an answer waits 40 ms for the caller to acknowledge its header.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener
     except OSError as error:
