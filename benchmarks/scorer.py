@@ -1,8 +1,8 @@
 """Compare exported scorers in node with Python, on all corpora of the data directory.
 
 Of every document the terms are compared: words and pairs of words, and n-grams of characters. The
-model `auto` is fitted to the training documents, or to three of four where there is no split; on the
-others decisions and probabilities are compared. Needs node.
+model `auto` is fitted to the training documents, or to three of four where there is no split; on
+the others decisions and probabilities are compared. Needs node.
 
     python -m benchmarks.scorer
     python -m benchmarks.scorer sms-spam trec-questions
