@@ -57,7 +57,11 @@ function offerSingleSignOn(place) {
       h(
         "p",
         {},
-        h("a", { href: "/sign-in", class: "button primary" }, "Sign in with your company's account"),
+        h(
+          "a",
+          { href: "/sign-in", class: "button primary" },
+          "Sign in with your company's account",
+        ),
       ),
     ),
   );
