@@ -18,7 +18,7 @@ import anyio.to_thread
 import uvicorn
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.openapi.utils import get_openapi
-from fastapi.responses import FileResponse, PlainTextResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 from starlette.datastructures import MutableHeaders
@@ -31,9 +31,10 @@ import bayesift
 from bayesift.errors import BayesiftError
 from bayesift.filtering import FilterEngine, MemoryLog
 from bayesift.records import Document
-from bayesift.service.access import member_routes
+from bayesift.service.access import audit, member_routes
 from bayesift.service.access import routes as access_routes
 from bayesift.service.access.callers import check_caller, identify
+from bayesift.service.api_page import api_page
 from bayesift.service.errors import (
     MEDIA_TYPE,
     BusyError,
@@ -96,6 +97,7 @@ _ROUTERS = (
     review_routes.exports,
     model_routes.router,
     model_routes.metrics,
+    audit.router,
 )
 _HEADERS = {
     "Content-Security-Policy": (
@@ -153,6 +155,12 @@ def page() -> FileResponse:
     if not index.is_file():
         raise NotFoundError("this installation has no page")
     return FileResponse(index, media_type="text/html; charset=utf-8")
+
+
+@status.get("/docs", include_in_schema=False)
+def api(request: Request) -> HTMLResponse:
+    """Return the page of the HTTP API."""
+    return HTMLResponse(api_page(request.app.openapi()))
 
 
 def create_app(service: Service) -> FastAPI:
@@ -239,6 +247,7 @@ def run(
     # would hold up all threads.
     gc.collect()
     gc.freeze()
+    audit.note_settings(service)
     _Server(config, service).run(None if listener is None else [listener])
 
 
