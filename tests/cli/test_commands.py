@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pyarrow.parquet as pq
 import pytest
@@ -283,6 +284,31 @@ def test_models_of_files_of_the_same_name_are_told_apart(run, write, tmp_path, m
     ]
 
 
+def test_settings_of_a_learner_are_listed_and_set(run, corpus, tmp_path):
+    code, out, _ = run("models", "logistic-laplace")
+    assert code == 0
+    assert "exp(-sqrt(gamma) |beta - mode|)" in out
+    assert re.search(r"^gamma +0\.04 +prior +the square", out, re.MULTILINE)
+    saved = tmp_path / "one.zip"
+    settings = ["--set", "gamma=2.5", "--set", "link=probit", "--drop-frequent", "2"]
+    run(
+        "fit",
+        corpus,
+        "-o",
+        saved,
+        "--text",
+        "body",
+        "--label",
+        "desk",
+        "--model",
+        "logistic-laplace",
+        *settings,
+    )
+    classifier = TextClassifier.load(saved)
+    assert (classifier.model.prior.gamma, classifier.model.link) == (2.5, "probit")
+    assert classifier.vectorizer.drop_frequent == 2
+
+
 def test_models_are_listed(run):
     code, out, _ = run("models")
     assert code == 0
@@ -371,7 +397,16 @@ def test_quiet_prints_nothing(run, corpus, tmp_path):
         (["classify", "{model}", "{nothing}.csv"], 1, "no such file"),
         (["classify", "{model}", "{corpus}", "-o", "out.docx"], 2, "must end in"),
         (["compare", "{corpus}", "--models", ","], 2, "names no model"),
-        (["compare", "{corpus}", "--models", "svm:n-grams=2"], 2, "no option 'n_grams'"),
+        (["compare", "{corpus}", "--models", "svm:n-grams=2"], 2, "no setting 'n_grams'"),
+        (["compare", "{corpus}", "--models", "svm:2"], 2, "'2' is not NAME=VALUE"),
+        (["fit", "{corpus}", "--model", "svm", "--set", "C"], 2, "'C' is not NAME=VALUE"),
+        (["fit", "{corpus}", "--model", "svm", "--set", "D=1"], 2, "svm: no setting 'D'"),
+        (
+            ["fit", "{corpus}", "--model", "logistic-laplace", "--set", "gamma=-1"],
+            2,
+            "gamma must be positive",
+        ),
+        (["models", "naive-bays"], 2, "did you mean 'naive-bayes'"),
         (["compare", "{corpus}", "--models", "svm:ngrams=two"], 2, "ngrams cannot be 'two'"),
         (["compare", "{corpus}", "--models", "naive-bays"], 2, "did you mean 'naive-bayes'"),
         (["evaluate", "{model}", "{unlabelled}"], 1, "no document has a label"),

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 import bayesift
 from bayesift.cli.app import app
+from bayesift.cli.options import check_settings, read_settings
 from bayesift.corpora import CATALOGUE, load_pydocs
 
 ROOT = Path(__file__).parents[2]
@@ -173,6 +174,21 @@ def test_the_page_of_commands_is_current():
     assert (REFERENCE / "commands.md").read_text() == program["commands_page"](), (
         "run make docs"
     )
+
+
+def test_cells_of_the_papers_stand_on_the_page_of_results_alone():
+    copied = re.compile(r"\d / \d+\.\d+ \([+-]|\d → \d+\.\d+ \([+-]|\d / \d+\.\d+ → ")
+    pages = [page for page in PAGES if copied.search(page.read_text())]
+    assert pages == [DOCS / "results.md"]
+
+
+def test_the_settings_of_the_papers_are_taken():
+    page = (DOCS / "papers-in-code.md").read_text()
+    rows = re.findall(r"--model ([\w-]+)((?: --set [^\s`]+)*)", page)
+    assert len(rows) > 25
+    for name, settings in rows:
+        given = read_settings(settings.split(" --set ")[1:], "--set")
+        check_settings(name, given, "--set")
 
 
 def test_every_corpus_is_documented():

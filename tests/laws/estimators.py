@@ -4,6 +4,7 @@ from bayesift.features import SelectTerms
 from bayesift.models.baselines import (
     HybridClassifier,
     LinearSVM,
+    NaiveBayesLogisticClassifier,
     NBSVMClassifier,
     NeighborsClassifier,
     RocchioClassifier,
@@ -57,6 +58,7 @@ CLASSIFIERS = [
     LinearSVM(loss="hinge", C="scale", tol=1e-9),
     NBSVMClassifier(dual=False, tol=1e-12),
     HybridClassifier(alpha=0.5, dual=False, tol=1e-12),
+    NaiveBayesLogisticClassifier(share=0.5, tol=1e-13),
     RocchioClassifier(),
     StackedClassifier.committee(
         weights=(0.4, 0.4, 0.1), variance=1.0, informed_variance=0.5, tol=1e-13

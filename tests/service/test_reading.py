@@ -75,7 +75,8 @@ def test_a_process_that_takes_too_long_is_killed(tmp_path):
     file = tmp_path / "pid"
     with pytest.raises(TooLargeError, match="more than 5 s to read"):
         read(loop_forever, str(file), seconds=5)
-    assert not is_alive(int(file.read_text()))
+    # On a busy machine it may be killed before it began to read.
+    assert not (file.exists() and is_alive(int(file.read_text())))
 
 
 @pytest.mark.parametrize("reader", [take_all_memory, die])

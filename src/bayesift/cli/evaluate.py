@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
 
 import typer
@@ -33,8 +33,10 @@ from bayesift.cli.options import (
     Quiet,
     ReportPath,
     TrainingOptions,
+    check_settings,
     has_parameter,
     part_of,
+    read_settings,
     split_names,
     usage_errors,
 )
@@ -191,7 +193,7 @@ def compare(
         str,
         Option(
             help="Learners, separated by commas; `bayesift models` lists them. A learner's own "
-            "options follow its name, as in svm:ngrams=2:min-df=2."
+            "options and settings follow its name, as in svm:ngrams=2:C=0.1."
         ),
     ] = DEFAULT_MODELS,
     test_folds: Annotated[
@@ -220,8 +222,9 @@ def compare(
     if not names:
         raise typer.BadParameter("names no model", param_hint="--models")
     adjusted = {name: _adjusted(name, learner) for name in names}
-    for learner_name, options in adjusted.values():
+    for learner_name, options, settings in adjusted.values():
         options.check_names(learner_name, option="--models")
+        check_settings(learner_name, settings, "--models")
     read = source.read(corpus, quiet=quiet)
     with usage_errors():
         train, test = _train_and_test(
@@ -261,34 +264,23 @@ def compare(
     return systems
 
 
-def _adjusted(description: str, learner: LearnerOptions) -> tuple[str, LearnerOptions]:
-    """Split "name:option=value:..." into the learner's name and the options with these values."""
+def _adjusted(
+    description: str, learner: LearnerOptions
+) -> tuple[str, LearnerOptions, dict[str, Any]]:
+    """Split "name:option=value:..." into the learner's name, its options and its settings."""
     name, *assignments = description.split(":")
     hints = get_type_hints(LearnerOptions)
-    kinds = {field.name: hints[field.name] for field in fields(LearnerOptions)}
-    changes = {}
-    for assignment in assignments:
-        option, _, value = assignment.partition("=")
-        option = option.strip().replace("-", "_")
-        if option not in kinds:
-            known = ", ".join(kind.replace("_", "-") for kind in kinds)
-            raise typer.BadParameter(
-                f"{description!r}: no option {option!r}; there are: {known}",
-                param_hint="--models",
-            )
-        changes[option] = _value(value.strip())
-        if not isinstance(changes[option], kinds[option]):
+    changes, settings = {}, {}
+    for option, value in read_settings(assignments, "--models").items():
+        if option not in hints:
+            settings[option] = value
+        elif isinstance(value, hints[option]):
+            changes[option] = value
+        else:
             raise typer.BadParameter(
                 f"{description!r}: {option} cannot be {value!r}", param_hint="--models"
             )
-    return name, replace(learner, **changes)
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+    return name, replace(learner, **changes), settings
 
 
 def _train_and_test(
@@ -338,6 +330,7 @@ def _train_and_test(
 def _run(
     name: str,
     learner: LearnerOptions,
+    settings: dict[str, Any],
     train: Corpus,
     test: Corpus,
     steps: ProgressSteps,
@@ -348,10 +341,10 @@ def _run(
     from bayesift.classifier import evaluate
 
     learning = f"{title}: learning"
-    parameters = None
+    parameters = dict(settings)
     if has_parameter(name, "progress"):
         is_timed = has_parameter(name, "tell")
-        parameters = {"progress": steps.then(learning, timed=is_timed)}
+        parameters["progress"] = steps.then(learning, timed=is_timed)
     classifier = learner.classifier(
         name, steps.first(learning), parameters=parameters, columns=source.columns.others
     )

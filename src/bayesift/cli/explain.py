@@ -18,6 +18,7 @@ from typer import Argument, Option
 
 from bayesift.cli.console import busy, stdout, table
 from bayesift.cli.options import AsJson, ModelPath, TableOptions
+from bayesift.errors import nearest
 
 if TYPE_CHECKING:
     from bayesift.classifier import (
@@ -397,13 +398,43 @@ def _knowledge(knowledge: dict[str, Any]) -> str:
     )
 
 
-def models() -> None:
-    """List the learners for --model and --models."""
+def models(
+    name: Annotated[
+        str | None,
+        Argument(
+            help="A learner: show its formula and its settings, for --set.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """List the learners for --model and --models, or the settings of one."""
     from bayesift.models import LEARNERS, is_storable
 
+    if name is not None:
+        _print_settings(name)
+        return
     rows = table("name", "what", "can be saved", numbers=False)
     for learner in LEARNERS.values():
         rows.add_row(
             learner.name, learner.description, "yes" if is_storable(learner.make()) else "no"
+        )
+    stdout().print(rows)
+
+
+def _print_settings(name: str) -> None:
+    """Print what the documentation says of a learner, and what may be set."""
+    from bayesift.models import LEARNERS
+    from bayesift.models.settings import described, settings_of
+
+    if name not in LEARNERS:
+        raise typer.BadParameter(
+            f"no learner {name!r}; {nearest(name, list(LEARNERS))}", param_hint="NAME"
+        )
+    learner = LEARNERS[name]
+    estimator = learner.make()
+    print(f"{name}: {learner.description}\n\n{described(estimator)}\n")
+    rows = table("setting", "default", "of", "meaning", numbers=False)
+    for setting in settings_of(estimator):
+        rows.add_row(
+            *map(escape, (setting.name, str(setting.value), setting.part, setting.meaning))
         )
     stdout().print(rows)

@@ -31,8 +31,10 @@ from bayesift.cli.options import (
     LearnerOptions,
     Quiet,
     TrainingOptions,
+    check_settings,
     has_parameter,
     part_of,
+    read_settings,
     usage_errors,
 )
 
@@ -55,6 +57,16 @@ class ModelOptions:
         Option(
             help="Name of the learner, see `bayesift models`. Default: auto, or naive-bayes on "
             "Spark and out of core."
+        ),
+    ] = None
+    settings: Annotated[
+        list[str] | None,
+        Option(
+            "--set",
+            help="A setting of the learner, such as gamma=10 or prior=gaussian; `bayesift models "
+            "NAME` lists them. May be given several times.",
+            metavar="NAME=VALUE",
+            show_default=False,
         ),
     ] = None
     effort: Annotated[
@@ -98,7 +110,8 @@ class ModelOptions:
             "effort": self.effort,
             "budget": self.budget,
         }
-        return {name: value for name, value in named.items() if value is not None}
+        given = {name: value for name, value in named.items() if value is not None}
+        return {**read_settings(self.settings or (), "--set"), **given}
 
     def read_knowledge(self) -> TermKnowledge | None:
         """Read what is known about words."""
@@ -123,6 +136,8 @@ class ModelOptions:
                     "auto has several priors; use --model logistic-gaussian",
                     param_hint=f"--{name.replace('_', '-')}",
                 )
+        if model in LEARNERS:
+            check_settings(model, read_settings(self.settings or (), "--set"), "--set")
 
 
 def fit(

@@ -386,6 +386,15 @@ class LearnerOptions:
     ] = None
     stemmer: Annotated[str | None, Option(help="porter, or a Snowball language.")] = None
     min_df: Annotated[int, Option(help="Leave out terms in fewer documents than this.")] = 1
+    drop_frequent: Annotated[
+        float,
+        Option(
+            help="Leave out the most frequent terms (Zipf): so many, or a share below 1.", min=0
+        ),
+    ] = 0
+    drop_rare: Annotated[
+        float, Option(help="Leave out the least frequent terms, as --drop-frequent.", min=0)
+    ] = 0
     ngrams: Annotated[
         int | None,
         Option(help="Maximum length of n-grams: by default 1 of words, 3 of characters."),
@@ -485,6 +494,8 @@ class LearnerOptions:
             stop_words=self.stop_words,
             stemmer=self.stemmer,
             min_df=self.min_df,
+            drop_frequent=_number_or_share(self.drop_frequent),
+            drop_rare=_number_or_share(self.drop_rare),
             ngram_range=(1, self.ngrams or (1 if self.analyzer == "word" else 3)),
             analyzer=cast("Analyzer", self.analyzer),
             unspaced=cast("Unspaced", self.unspaced),
@@ -535,6 +546,11 @@ class LearnerOptions:
             _one_of("--weighting", self.weighting, WEIGHTINGS)
 
 
+def _number_or_share(value: float) -> float:
+    """Return a number of terms as an integer, and a share as it is."""
+    return int(value) if value >= 1 else value
+
+
 def has_parameter(model: str, parameter: str) -> bool:
     """Whether the learner of that name has such a parameter."""
     from bayesift.models import LEARNERS
@@ -542,11 +558,40 @@ def has_parameter(model: str, parameter: str) -> bool:
     return model in LEARNERS and parameter in LEARNERS[model].make().get_params()
 
 
+def read_settings(assignments: Iterable[str], option: str) -> dict[str, Any]:
+    """Return the settings of "NAME=VALUE" in the order given; values are JSON, or plain words."""
+    found = {}
+    for assignment in assignments:
+        name, sign, value = assignment.partition("=")
+        if not (name.strip() and sign):
+            raise typer.BadParameter(f"{assignment!r} is not NAME=VALUE", param_hint=option)
+        found[name.strip().replace("-", "_")] = json_or_text(value.strip())
+    return found
+
+
+def json_or_text(text: str) -> Any:
+    """Return the value of JSON, or the text as it is."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def check_settings(model: str, settings: dict[str, Any], option: str) -> None:
+    """Refuse settings that a learner does not have, or values that it does not take."""
+    from bayesift.models import make_learner
+
+    try:
+        make_learner(model, **settings)
+    except (ValueError, TypeError) as error:
+        raise typer.BadParameter(f"{model}: {error}", param_hint=option) from error
+
+
 def _make_learner(model: str, parameters: dict[str, Any]) -> Any:
     from bayesift.models import make_learner
 
-    for name in parameters:
-        if not has_parameter(model, name):
+    for name in ("posterior", "prior_scale"):
+        if name in parameters and not has_parameter(model, name):
             option = f"--{name.replace('_', '-')}"
             raise typer.BadParameter(
                 f"{model} does not take it; the linear models do", param_hint=option

@@ -18,6 +18,7 @@ from bayesift.errors import nearest
 from bayesift.models.baselines import (
     HybridClassifier,
     LinearSVM,
+    NaiveBayesLogisticClassifier,
     NBSVMClassifier,
     RocchioClassifier,
 )
@@ -44,6 +45,7 @@ from bayesift.models.online import (
     OnlinePerceptron,
     OnlineStackedClassifier,
 )
+from bayesift.models.settings import configure
 from bayesift.models.topics import TopicSimilarityClassifier, TopicSVMClassifier
 from bayesift.state import KINDS
 
@@ -98,8 +100,13 @@ def register(
 def make_learner(name: str, *, multilabel: bool = False, **parameters: Any) -> Any:
     """Make an unfitted estimator by name, for labels or (`multilabel`) for an indicator matrix.
 
+    Parameters are those of the estimator, and of its prior and other parts
+    (`bayesift.models.settings`).
+
     Examples
     --------
+    >>> make_learner("logistic-gaussian", variance=3.0).prior
+    GaussianPrior(variance=3.0, mode=0.0, sign=0)
     >>> make_learner("naive-bayes-jelinek-mercer", priors="uniform")
     NaiveBayesClassifier(priors='uniform', smoothing=JelinekMercer(lambda_=0.5))
     >>> make_learner("bernoulli-naive-bayes", multilabel=True, alpha=0.1)
@@ -108,7 +115,7 @@ def make_learner(name: str, *, multilabel: bool = False, **parameters: Any) -> A
     if name not in LEARNERS:
         raise ValueError(f"no learner {name!r}; {nearest(name, list(LEARNERS))}")
     learner = LEARNERS[name]
-    estimator = learner.make(**parameters)
+    estimator = configure(learner.make(), parameters)
     if learner.multilabel or not multilabel:
         return estimator
     from sklearn.multiclass import OneVsRestClassifier
@@ -243,6 +250,11 @@ _register_ltc(
     "hybrid",
     "naive Bayes mixed with a support vector machine; no probabilities",
     HybridClassifier,
+)
+register(
+    "naive-bayes-logistic",
+    "logistic regression with a Gaussian prior centred on naive Bayes",
+    NaiveBayesLogisticClassifier,
 )
 _register_ltc(
     "rocchio", "the mean document of each category; no probabilities", RocchioClassifier

@@ -1,5 +1,6 @@
 """Baselines of the field: support vector machines, nearest neighbours, Rocchio, hybrids."""
 
+from bayesift.models.baselines.centred import NaiveBayesLogisticClassifier
 from bayesift.models.baselines.hybrid import HybridClassifier
 from bayesift.models.baselines.neighbors import NeighborsClassifier, RocchioClassifier
 from bayesift.models.baselines.svm import KernelSVM, LinearSVM, NBSVMClassifier
@@ -9,6 +10,7 @@ __all__ = [
     "KernelSVM",
     "LinearSVM",
     "NBSVMClassifier",
+    "NaiveBayesLogisticClassifier",
     "NeighborsClassifier",
     "RocchioClassifier",
 ]

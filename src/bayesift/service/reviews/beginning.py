@@ -57,7 +57,7 @@ class Beginnings:
 
 
 async def begin_review(service: Service, person: Person, body: ReviewIn, tell: Tell) -> str:
-    """Begin a review and return its id; `tell` is told each step."""
+    """Begin a review and return its id; `tell` gets each step."""
     parts = service.uploads.take(person.name, body.uploads)
     settings = ProjectSettings.from_values(body.settings.model_dump(exclude_none=True))
     tell("reading the records")
