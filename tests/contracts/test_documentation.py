@@ -162,6 +162,13 @@ def test_the_page_of_the_http_api_is_current():
     assert (REFERENCE / "http-api.md").read_text() == program["http_page"](), "run make docs"
 
 
+def test_the_page_of_settings_is_current():
+    program = runpy.run_path(str(REFERENCE / "settings.py"))
+    assert (REFERENCE / "settings.md").read_text() == program["settings_page"](), (
+        "run python docs/reference/settings.py"
+    )
+
+
 def test_the_page_of_roles_is_current():
     program = runpy.run_path(str(REFERENCE / "roles.py"))
     assert (REFERENCE / "roles.md").read_text() == program["roles_page"](), (
@@ -174,6 +181,12 @@ def test_the_page_of_commands_is_current():
     assert (REFERENCE / "commands.md").read_text() == program["commands_page"](), (
         "run make docs"
     )
+
+
+def test_cells_of_the_papers_stand_on_the_page_of_results_alone():
+    copied = re.compile(r"\d / \d+\.\d+ \([+-]|\d → \d+\.\d+ \([+-]|\d / \d+\.\d+ → ")
+    pages = [page for page in PAGES if copied.search(page.read_text())]
+    assert pages == [DOCS / "results.md"]
 
 
 def test_the_settings_of_the_papers_are_taken():

@@ -13,10 +13,11 @@ import sys
 import webbrowser
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from enum import Enum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from typer import Argument, BadParameter, Exit, Option
 
@@ -28,12 +29,14 @@ from bayesift.files import check_writable
 if TYPE_CHECKING:
     from bayesift.screening import Project
     from bayesift.service import Service
+    from bayesift.service.access.single_sign_on import SingleSignOn
     from bayesift.service.db.backup import BackupFacts
     from bayesift.service.db.database import Store
 
 
 _THIS_MACHINE = "127.0.0.1"
 _M_ARENA_MAX = -8  # of malloc.h
+_SECRET = "BAYESIFT_OIDC_SECRET"  # noqa: S105 - the name of a variable
 _LOOPBACK = (_THIS_MACHINE, "localhost", "::1")
 
 
@@ -53,6 +56,82 @@ Database = Annotated[
         envvar="BAYESIFT_DATABASE",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class SignOnOptions:
+    """How people sign in who are known to an OpenID provider or to a proxy."""
+
+    PANEL: ClassVar[str] = "Single sign-on"
+
+    oidc_issuer: Annotated[
+        str | None,
+        Option(
+            help="Address of an OpenID provider. The secret of the service there is read from "
+            f"{_SECRET} of the environment.",
+            envvar="BAYESIFT_OIDC_ISSUER",
+        ),
+    ] = None
+    oidc_client_id: Annotated[
+        str, Option(help="Name of the service there.", envvar="BAYESIFT_OIDC_CLIENT_ID")
+    ] = ""
+    oidc_scope: Annotated[
+        str, Option(help="What is asked for; some providers tell groups only when asked.")
+    ] = "openid profile"
+    groups_claim: Annotated[str, Option(help="Claim that lists the groups of a person.")] = (
+        "groups"
+    )
+    public_url: Annotated[
+        str,
+        Option(help="Address of the service in browsers.", envvar="BAYESIFT_PUBLIC_URL"),
+    ] = ""
+    user_header: Annotated[
+        str | None,
+        Option(help="Header by which the proxy names a person, instead of a provider."),
+    ] = None
+    groups_header: Annotated[
+        str | None, Option(help="Header by which the proxy lists their groups, with commas.")
+    ] = None
+    role: Annotated[
+        list[str] | None,
+        Option(
+            metavar="GROUP=ROLE",
+            help="Role of a group: reader, reviewer or admin; several times. The group * is "
+            "everyone. Who has none may not sign in.",
+            show_default=False,
+        ),
+    ] = None
+
+    def settings(self) -> SingleSignOn | None:
+        """Return the settings of the service; None if people only sign in with tokens."""
+        if self.oidc_issuer is None and self.user_header is None:
+            if self.role:
+                raise BadParameter(
+                    "only with --oidc-issuer or --user-header", param_hint="--role"
+                )
+            return None
+        from bayesift.service.access.single_sign_on import SingleSignOn
+
+        return SingleSignOn(
+            roles=dict(_group_role(given) for given in self.role or ()),
+            issuer=self.oidc_issuer,
+            client_id=self.oidc_client_id,
+            secret=os.environ.get(_SECRET),
+            public_url=self.public_url,
+            scope=self.oidc_scope,
+            groups_claim=self.groups_claim,
+            user_header=self.user_header,
+            groups_header=self.groups_header,
+        )
+
+
+def _group_role(given: str) -> tuple[str, Any]:
+    group, _, role = given.rpartition("=")
+    if not group or role not in Role.__members__:
+        raise BadParameter(f"{given} is not GROUP=ROLE", param_hint="--role")
+    return group, role
+
+
 users = command_group(
     "users", "List the people of a service, add them, and give them new tokens."
 )
@@ -70,8 +149,12 @@ def serve(
     ] = 8,
     proxy: Annotated[
         str | None,
-        Option(help="Address of a proxy in front; only its X-Forwarded-For is believed."),
+        Option(
+            help="Address of a proxy in front, or several with commas; only what they say of the "
+            "caller is believed (X-Forwarded-For)."
+        ),
     ] = None,
+    single_sign_on: SignOnOptions = SignOnOptions(),
     shared: Annotated[
         bool,
         Option(
@@ -125,6 +208,9 @@ def serve(
     from bayesift.service.db.database import open_store
 
     models = _named_models(model or [])
+    known_elsewhere = single_sign_on.settings()
+    if known_elsewhere is not None:
+        known_elsewhere.check(proxy)
     _prepare_process()
     with _listen(host, port) as listener, ExitStack() as opened:
         with busy("opening the filter"):
@@ -139,6 +225,7 @@ def serve(
                 database=database,
                 workers=workers,
                 proxy=proxy,
+                single_sign_on=known_elsewhere,
                 shared=shared or demo,
                 accept_loss=accept_loss,
                 keep_documents=keep_documents,

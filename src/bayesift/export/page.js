@@ -21,7 +21,13 @@
     return made;
   }
 
-  const share = value => `${(100 * value).toFixed(value > 0.9995 && value < 1 ? 2 : 1)}%`;
+  /** A share in percent; what is not certain is not called so. */
+  function share(value) {
+    if (value > 0.999 && value < 1) {
+      return "> 99.9%";
+    }
+    return value < 0.001 && value > 0 ? "< 0.1%" : `${(100 * value).toFixed(1)}%`;
+  }
   const signed = value => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
   const shown = score => (scorer.hasProbabilities ? share(score) : signed(score));
 

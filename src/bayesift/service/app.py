@@ -18,21 +18,23 @@ import anyio.to_thread
 import uvicorn
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.openapi.utils import get_openapi
-from fastapi.responses import FileResponse, PlainTextResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 from starlette.datastructures import MutableHeaders
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 import bayesift
 from bayesift.errors import BayesiftError
 from bayesift.filtering import FilterEngine, MemoryLog
 from bayesift.records import Document
-from bayesift.service.access import member_routes
+from bayesift.service.access import audit, member_routes
 from bayesift.service.access import routes as access_routes
 from bayesift.service.access.callers import check_caller, identify
+from bayesift.service.api_page import api_page
 from bayesift.service.errors import (
     MEDIA_TYPE,
     BusyError,
@@ -74,6 +76,7 @@ _JSON_VALUE = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{,]', re.DOTALL)
 _MAX_BODIES_AT_ONCE = 8  # of the largest size
 _SMALL_BODY_BYTES = 10_000
 _ROUTERS = (
+    access_routes.sign_on,
     access_routes.sessions,
     access_routes.users,
     access_routes.tokens,
@@ -94,6 +97,7 @@ _ROUTERS = (
     review_routes.exports,
     model_routes.router,
     model_routes.metrics,
+    audit.router,
 )
 # Routes, and what their paths begin with before the first parameter.
 _ROUTES = [
@@ -160,6 +164,12 @@ def page() -> FileResponse:
     return FileResponse(index, media_type="text/html; charset=utf-8")
 
 
+@status.get("/docs", include_in_schema=False)
+def api(request: Request) -> HTMLResponse:
+    """Return the page of the HTTP API."""
+    return HTMLResponse(api_page(request.app.openapi()))
+
+
 def create_app(service: Service) -> FastAPI:
     """Create the ASGI application of a service; its shutdown closes the service."""
 
@@ -190,6 +200,8 @@ def create_app(service: Service) -> FastAPI:
         app.mount("/static", StaticFiles(directory=PAGE), name="page")
     app.add_middleware(_Gate, service=service)
     app.add_middleware(_Monitor, metrics=service.metrics)
+    if service.settings.proxy is not None:
+        app.add_middleware(_BehindProxy, service=service)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     return app
 
@@ -236,13 +248,13 @@ def run(
         server_header=False,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         http=_ImpatientProtocol,
-        proxy_headers=service.settings.proxy is not None,
-        forwarded_allow_ips=service.settings.proxy,
+        proxy_headers=False,  # `create_app` adds what reads them
     )
     # What was imported and loaded stays: the collector of garbage need not look at it again, which
     # would hold up all threads.
     gc.collect()
     gc.freeze()
+    audit.note_settings(service)
     _Server(config, service).run(None if listener is None else [listener])
 
 
@@ -280,6 +292,27 @@ class _Monitor:
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.requests.labels(method, str(status)).inc()
         self._metrics.seconds.labels(method).observe(time.perf_counter() - begun)
+
+
+class _BehindProxy:
+    """Believes what a proxy says of the caller, and drops it from requests of anybody else."""
+
+    def __init__(self, app: ASGIApp, *, service: Service) -> None:
+        self._app = app
+        self._reader = ProxyHeadersMiddleware(app, service.settings.proxy or "")  # type: ignore[arg-type]
+        single = service.settings.single_sign_on
+        headers = (None, None) if single is None else (single.user_header, single.groups_header)
+        self._names = {name.lower().encode() for name in headers if name}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        caller = scope.get("client")
+        if scope["type"] == "http" and (
+            caller is None or caller[0] not in self._reader.trusted_hosts
+        ):
+            kept = [pair for pair in scope["headers"] if pair[0] not in self._names]
+            await self._app({**scope, "headers": kept}, receive, send)
+            return
+        await self._reader(scope, receive, send)  # type: ignore[arg-type]
 
 
 class _ImpatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 from prometheus_client import CollectorRegistry, Gauge, Histogram, generate_latest
 from prometheus_client import Counter as Count
 
+from bayesift.errors import require
 from bayesift.filtering import FilterEngine, Profile
 from bayesift.screening import Project
 from bayesift.screening.full_texts import FULL_TEXTS, FullTextFiles
@@ -28,6 +29,7 @@ from bayesift.screening.project import RECORDS
 from bayesift.service.access.callers import FIRST_ADMIN, People, Person, RateLimit
 from bayesift.service.access.members import Members
 from bayesift.service.access.operations import add_user
+from bayesift.service.access.single_sign_on import SingleSignOn
 from bayesift.service.db.database import Store, open_store
 from bayesift.service.db.tables import FilterRow, Reading
 from bayesift.service.errors import BusyError, NotFoundError, UnavailableError
@@ -40,6 +42,9 @@ from bayesift.service.reading import Reader, ReadingProcesses
 from bayesift.service.reviews.beginning import Beginnings
 from bayesift.service.reviews.operations import take_in
 from bayesift.service.reviews.uploads import Uploads
+
+if TYPE_CHECKING:
+    from bayesift.service.access.oidc import OpenIdProvider
 
 Answer = TypeVar("Answer")
 _LOG = logging.getLogger("bayesift.service")
@@ -65,19 +70,26 @@ class ServiceSettings:
     snapshot_every : events between snapshots
     lease_seconds : how long a document in a reviewer's queue is reserved for them
     session_hours : lifetime of a browser session
-    requests_per_second, burst : rate limit per person, on average and at once
+    requests_per_second : requests of a person, on average
+    burst : requests of a person at once
     logins_per_minute : sign-in attempts per address
     max_json : bytes of a request, unless it carries documents, a filter or a file
-    max_body, max_upload : bytes of a request with documents or a filter, and of a file of records
+    max_body : bytes of a request with documents or a filter
+    max_upload : bytes of a file of records, a table, a project or a model
     max_values : texts, numbers, lists and objects of a request in JSON
     max_text : characters of a document
     max_batch : documents per request; they are learned `chunk` at a time
-    chunk, chunk_characters : documents per transaction, and characters of those after the first
-    reading_seconds, reading_bytes : limits of time and memory of a process that reads a file
-    waiting_people, waiting_batches : lengths of the writer's two queues
-    streams, streams_per_person : event streams open at once
-    proxy : address of a proxy in front of the service whose X-Forwarded-For is trusted; None if
-        no proxy is used
+    chunk : documents per transaction
+    chunk_characters : characters of the documents of a transaction, after the first
+    reading_seconds : time that a process may take to read a file
+    reading_bytes : memory that it may take
+    waiting_people : operations of people that may wait for the writer
+    waiting_batches : batches of documents that may wait for it
+    streams : event streams open at once
+    streams_per_person : event streams of one person
+    proxy : address of a proxy in front of the service whose X-Forwarded-For is trusted, or several
+        with commas; None if no proxy is used
+    single_sign_on : how people sign in who are known elsewhere
     shared : whether all users are members of every filter and review, with the role that they
         have in the service
     restore_days : for how long a deleted filter or review can be restored
@@ -110,6 +122,7 @@ class ServiceSettings:
     streams: int = 100
     streams_per_person: int = 10
     proxy: str | None = None
+    single_sign_on: SingleSignOn | None = None
     shared: bool = False
     restore_days: int = 30
     accept_loss: int | None = None
@@ -236,6 +249,7 @@ class Service:
 
     def __init__(self, settings: ServiceSettings, store: Store | None = None) -> None:
         self.settings = settings
+        self.provider = _provider(settings)
         self.store = store or open_store(
             settings.folder, settings.database, wait=False, accept_loss=settings.accept_loss
         )
@@ -259,6 +273,7 @@ class Service:
         self.wrong_tokens = RateLimit(
             settings.logins_per_minute / 60, settings.logins_per_minute
         )
+        self.refusals = RateLimit(settings.logins_per_minute / 60, settings.logins_per_minute)
         self.closing = False
         self.open_streams: Counter[str] = Counter()
         self._slow = ThreadPoolExecutor(_SLOW_THREADS, thread_name_prefix="bayesift-slow")
@@ -445,10 +460,27 @@ class Service:
         self._reading.close()
         for pool in (self._slow, self._files, self._checking):
             pool.shutdown(wait=True, cancel_futures=True)
+        if self.provider is not None:
+            self.provider.close()
         self.writer.close()
         self._learning.shutdown(wait=True, cancel_futures=True)
         self.models.close()
         self.store.close()
+
+
+def _provider(settings: ServiceSettings) -> OpenIdProvider | None:
+    """Check how people sign in; return the OpenID provider, if there is one."""
+    single = settings.single_sign_on
+    if single is None:
+        return None
+    single.check(settings.proxy)
+    if single.issuer is None:
+        return None
+    for package in ("authlib", "requests"):
+        require(package, extra="sso")
+    from bayesift.service.access.oidc import OpenIdProvider
+
+    return OpenIdProvider(single)
 
 
 async def the_service(request: Request) -> Service:

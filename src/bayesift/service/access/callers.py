@@ -52,6 +52,7 @@ _PATHS_OF_ITEMS: dict[str, tuple[Literal["filter", "review"], str]] = {
     "/api/reviews/{review}": ("review", "review"),
 }
 FIRST_ADMIN = "admin"
+PROXY = "proxy"  # the issuer of people whom the proxy in front names
 _FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _MAX_BUCKETS = 10_000
@@ -123,6 +124,7 @@ class People:
             users = read.users()
             sessions = read.sessions()
             tokens = read.tokens()
+            identities = read.identities()
         self._by_token = {user.token: Person(user.name, user.role) for user in users}  # type: ignore[arg-type]
         names = {person.name: person for person in self._by_token.values()}
         self._sessions = {
@@ -130,6 +132,8 @@ class People:
             for row in sessions
             if row.user in names
         }
+        # whom the proxy in front calls what
+        self.by_proxy = {row.user: row.subject for row in identities if row.issuer == PROXY}
         self._of_programs = {row.key: (names[row.user], row) for row in tokens}
 
     def of_program(self, token: str) -> tuple[Person, Scope] | None:
@@ -157,6 +161,10 @@ class People:
         )
         return cookie, row
 
+    def of_name(self, name: str | None) -> Person | None:
+        """Return the user of a name."""
+        return next((one for one in self._by_token.values() if one.name == name), None)
+
     def has(self, name: str) -> bool:
         """Return whether a user has this name."""
         return name in self.names
@@ -178,8 +186,8 @@ def is_from_this_machine(request: Request) -> bool:
     origin = request.headers.get("origin")
     return (
         request.client is not None
-        and _is_loopback(request.client.host)
-        and _is_loopback(urlsplit(f"//{host}").hostname or "")
+        and is_loopback(request.client.host)
+        and is_loopback(urlsplit(f"//{host}").hostname or "")
         and (
             origin == f"http://{host}"
             if request.method not in _SAFE_METHODS
@@ -191,7 +199,8 @@ def is_from_this_machine(request: Request) -> bool:
     )
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -244,7 +253,7 @@ def identify(service: Service, request: Request) -> Caller:
     """
     authorization = request.headers.get("authorization")
     if authorization is None:
-        return _by_cookie(service.people, request)
+        return _by_cookie(service, request)
     try:
         caller = _by_token(service.people, authorization)
         service.first_start_until = 0.0
@@ -277,10 +286,24 @@ def _by_token(people: People, authorization: str) -> Caller:
     raise UnknownCallerError("the token is not valid")
 
 
-def _by_cookie(people: People, request: Request) -> Caller:
-    session = people.of_cookie(request.cookies.get(COOKIE, ""))
+def named_by_proxy(service: Service, request: Request) -> str | None:
+    """Return whom the proxy in front names; headers of anybody else were dropped before."""
+    single = service.settings.single_sign_on
+    if single is None or single.user_header is None:
+        return None
+    names = request.headers.getlist(single.user_header)
+    if len(names) > 1:
+        raise UnknownCallerError("the proxy names two people")
+    return names[0].strip() if names else None
+
+
+def _by_cookie(service: Service, request: Request) -> Caller:
+    session = service.people.of_cookie(request.cookies.get(COOKIE, ""))
     if session is None:
         raise UnknownCallerError("sign in with a token")
+    subject = service.people.by_proxy.get(session.person.name)
+    if subject is not None and subject != named_by_proxy(service, request):
+        raise UnknownCallerError("the proxy does not name this person any more; sign in again")
     if request.method not in _SAFE_METHODS:
         given = request.headers.get(CSRF_HEADER, "").encode()
         if not hmac.compare_digest(given, session.csrf.encode()):

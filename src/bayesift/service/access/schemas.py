@@ -122,9 +122,10 @@ class UserOut(BaseModel):
 
 
 class FirstStartOut(BaseModel):
-    """Whether the caller may set up the first admin."""
+    """How the caller may sign in: as the first admin, or as their company does (at `/sign-in`)."""
 
     may_set_up: bool
+    single_sign_on: bool
 
 
 class NewUserOut(BaseModel):

@@ -311,6 +311,23 @@ def _models(connection: Connection) -> None:
         connection.execute(text(statement))
 
 
+_STATEMENTS_0008 = (
+    """CREATE TABLE identities (
+        issuer VARCHAR NOT NULL, subject VARCHAR NOT NULL, "user" VARCHAR NOT NULL,
+        at VARCHAR NOT NULL, digest VARCHAR NOT NULL, PRIMARY KEY (issuer, subject))""",
+    """CREATE INDEX events_of_audit ON events (seq) WHERE kind IN ('exported', 'members changed',
+    'model removed', 'model version added', 'model version chosen', 'settings changed',
+    'sign-in refused', 'signed in', 'signed out', 'texts purged', 'user changed', 'filter created',
+    'filter imported', 'filter paused', 'filter resumed', 'filter put away', 'filter restored',
+    'filter deleted', 'review begun', 'review put away', 'review restored')""",
+)
+
+
+def _identities(connection: Connection) -> None:
+    for statement in _STATEMENTS_0008:
+        connection.execute(text(statement))
+
+
 MIGRATIONS: dict[str, Callable[[Connection], None]] = {
     "0001 events, documents, what they amount to, people": _first_tables,
     "0002 the store has a name": _name_the_store,
@@ -319,6 +336,7 @@ MIGRATIONS: dict[str, Callable[[Connection], None]] = {
     "0005 members, invitations, tokens of programs": _members,
     "0006 texts and payloads are packed": _packed_texts,
     "0007 fitted models": _models,
+    "0008 single sign-on, audit trail": _identities,
 }
 
 

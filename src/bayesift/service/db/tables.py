@@ -7,6 +7,7 @@ documents                   titles and texts, which retention deletes; texts and
 filters, judgements, words  their current state, written in the same transaction as the events
 reviews, review_records     reviews and their records as they were read; decisions are events
 users, sessions, tokens     tokens are stored as SHA-256 only
+identities                  who a user is to a single sign-on
 members, invitations        who may see, judge and manage which filter or review
 models, corrections         versions of fitted models, and events that correct their answers
 facts                       facts about the database itself, such as its name
@@ -143,6 +144,16 @@ class UserRow:
     name: str
     role: str
     token: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityRow:
+    """Who a user is to the issuer of a single sign-on: an OpenID provider, or the proxy."""
+
+    issuer: str
+    subject: str
+    user: str
     at: str
 
 
@@ -329,10 +340,19 @@ def _index(name: str, *columns: str, where: str) -> sa.Index:
     return sa.Index(name, *columns, sqlite_where=condition, postgresql_where=condition)
 
 
+# What the audit trail shows, as the index has it.
+_AUDITED = (
+    "kind IN ('exported', 'members changed', 'model removed', 'model version added', "
+    "'model version chosen', 'settings changed', 'sign-in refused', 'signed in', 'signed out', "
+    "'texts purged', 'user changed', 'filter created', 'filter imported', 'filter paused', "
+    "'filter resumed', 'filter put away', 'filter restored', 'filter deleted', 'review begun', "
+    "'review put away', 'review restored')"
+)
 _EVENT_INDEXES = (
     _index("events_of_filter", "filter", "seq", where='"filter" IS NOT NULL'),
     _index("events_of_review", "review", "seq", where="review IS NOT NULL"),
     _index("events_about_document", "document", "filter", "seq", where='"filter" IS NOT NULL'),
+    _index("events_of_audit", "seq", where=_AUDITED),
 )
 _BY_TIME = sa.Index("judgements_by_time", "filter", "seq")
 EVENTS = _table("events", EventRow, *_EVENT_INDEXES, key=("seq",), packed="payload")
@@ -354,6 +374,7 @@ WORDS = _table("words", WordRow, key=("filter", "word"))
 REVIEWS = _table("reviews", ReviewRow, key=("id",))
 REVIEW_RECORDS = _table("review_records", ReviewRecordsRow, key=("review", "seq"))
 USERS = _table("users", UserRow, key=("name",), unique="token")
+IDENTITIES = _table("identities", IdentityRow, key=("issuer", "subject"))
 SESSIONS = _table("sessions", SessionRow, key=("key",))
 MEMBERS = _table("members", MemberRow, key=("kind", "name", "user"))
 INVITATIONS = _table("invitations", InvitationRow, key=("key",))
@@ -377,6 +398,7 @@ _TABLES: dict[type, sa.Table] = {
     ReviewRow: REVIEWS,
     ReviewRecordsRow: REVIEW_RECORDS,
     UserRow: USERS,
+    IdentityRow: IDENTITIES,
     SessionRow: SESSIONS,
     MemberRow: MEMBERS,
     InvitationRow: INVITATIONS,
@@ -384,7 +406,7 @@ _TABLES: dict[type, sa.Table] = {
     ModelRow: MODELS,
     CorrectionRow: CORRECTIONS,
 }
-_OF_ACCESS = (UserRow, SessionRow, MemberRow, TokenRow)  # what is held in memory
+_OF_ACCESS = (UserRow, IdentityRow, SessionRow, MemberRow, TokenRow)  # what is held in memory
 
 
 def stored_tables(dialect: str) -> list[Stored]:
@@ -640,6 +662,10 @@ class Reading:
         """Return all users, by name."""
         return self._all(UserRow, _select(USERS).order_by(USERS.c.name))
 
+    def identities(self) -> list[IdentityRow]:
+        """Return who users are to single sign-on."""
+        return self._all(IdentityRow, _select(IDENTITIES))
+
     def sessions(self) -> list[SessionRow]:
         """Return all sessions."""
         return self._all(SessionRow, _select(SESSIONS))
@@ -669,6 +695,13 @@ class Reading:
         return self._all(
             EventRow, query.where(CORRECTIONS.c.model == model).order_by(EVENTS.c.seq)
         )
+
+    def audit_trail(self) -> Iterator[EventRow]:
+        """Yield the events that an audit asks for, in order."""
+        query = _select(EVENTS).where(sa.text(_AUDITED)).order_by(EVENTS.c.seq)
+        found = self._connection.execute(query.execution_options(yield_per=_PAGE_ROWS))
+        for row in found:
+            yield EventRow(*row)
 
     def fact(self, name: str) -> str:
         """Return a fact about the database itself."""
@@ -798,8 +831,8 @@ class Writing(Reading):
             self.drop(kind, kind="filter", name=name)
 
     def drop_user(self, name: str) -> None:
-        """Delete a user with their sessions, tokens and roles."""
-        for kind in (SessionRow, TokenRow, MemberRow):
+        """Delete a user with their identities, sessions, tokens and roles."""
+        for kind in (IdentityRow, SessionRow, TokenRow, MemberRow):
             self.drop(kind, user=name)
         self.drop(UserRow, name=name)
 

@@ -5,10 +5,9 @@ import { button, field, h } from "../../dom.js";
 import { tokenCard } from "./users.js";
 
 export async function signInView() {
-  const isNew = await api.firstStart().then(
-    ({ may_set_up }) => may_set_up,
-    () => false,
-  );
+  const { may_set_up: isNew, single_sign_on: isKnownElsewhere } = await api
+    .firstStart()
+    .catch(() => ({ may_set_up: false, single_sign_on: false }));
   const token = h("input", {
     name: "token",
     type: "password",
@@ -37,6 +36,7 @@ export async function signInView() {
     error,
   );
   const place = h("div", {}, form);
+  if (isKnownElsewhere) offerSingleSignOn(place);
   if (isNew) offerSetUp(place);
   return {
     title: "Sign in",
@@ -47,6 +47,24 @@ export async function signInView() {
       place,
     ),
   };
+}
+
+function offerSingleSignOn(place) {
+  place.prepend(
+    h(
+      "section",
+      { class: "card" },
+      h(
+        "p",
+        {},
+        h(
+          "a",
+          { href: "/sign-in", class: "button primary" },
+          "Sign in with your company's account",
+        ),
+      ),
+    ),
+  );
 }
 
 /** On the machine of a new service only. */
