@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, get_args
 
 from bayesift.evaluation import Estimate
 from papers.experiment import Absent, Alternative, Experiment, Extent, Plot, Reading, Value
 from papers.printed import PrintedTable, printed_table
 from papers.store import Outcomes
 
-Flag = Literal["agrees", "differs", "not comparable", "ours alone", "missing"]
+Flag = Literal[
+    "agrees",
+    "explained",
+    "partly explained",
+    "not explained",
+    "not comparable",
+    "ours alone",
+    "missing",
+]
+# Of other readings the rows of these measures, where a table calls them otherwise.
+_ROWS = {"micro F1": "micro-average", "macro F1": "macro-average"}
 _QUICK = "a quick run, on a sample of the documents"
 
 
@@ -26,8 +36,9 @@ class Cell:
     ours : None where it is missing
     lower, upper : 95% bootstrap interval of ours; None where nothing is resampled
     flag : "agrees" when the printed value, up to its rounding, lies in the interval (or is the
-        same)
-    explanation : why it differs, cannot be compared, or is missing
+        same); of others that can be compared, what another reading says (`judged`)
+    note : what is known of the difference, or why it cannot be compared or is missing
+    reading : the other reading that explains it, or a part of it
     """
 
     row: str
@@ -37,7 +48,8 @@ class Cell:
     lower: float | None = None
     upper: float | None = None
     flag: Flag = "ours alone"
-    explanation: str = ""
+    note: str = ""
+    reading: str = ""
 
     @property
     def difference(self) -> float | None:
@@ -129,7 +141,7 @@ def find(experiment: Experiment, extent: Extent, outcomes: Outcomes) -> Finding:
         experiment.name,
         printed,
         extent.quick,
-        tuple(cells),
+        judged(cells, others, printed),
         tuple(others),
         tuple(plots),
         tuple(reason.reason for reason in missing),
@@ -160,7 +172,7 @@ def _cell(
     value = printed.values.get(place)
     found = measured if isinstance(measured, Absent) else _read(measured, outcomes)
     if isinstance(found, Absent):
-        return Cell(*place, value, None, flag="missing", explanation=found.reason)
+        return Cell(*place, value, None, flag="missing", note=found.reason)
     ours, lower, upper = (found, None, None) if isinstance(found, str) else found
     if value is None:
         return Cell(*place, None, ours, lower, upper)
@@ -169,7 +181,7 @@ def _cell(
         return Cell(*place, value, ours, lower, upper, "not comparable", reason)
     if agrees(value, found, printed.decimals(*place)):
         return Cell(*place, value, ours, lower, upper, "agrees")
-    return Cell(*place, value, ours, lower, upper, "differs", printed.explanation(*place))
+    return Cell(*place, value, ours, lower, upper, "not explained", printed.note(*place))
 
 
 def agrees(printed: float | str, found: Value, decimals: int) -> bool:
@@ -180,6 +192,53 @@ def agrees(printed: float | str, found: Value, decimals: int) -> bool:
     lower = found.value if found.lower is None else found.lower
     upper = found.value if found.upper is None else found.upper
     return lower - rounding <= printed <= upper + rounding
+
+
+def judged(
+    cells: Sequence[Cell], others: Sequence[OtherReading], printed: PrintedTable
+) -> tuple[Cell, ...]:
+    """Say of cells that differ whether another reading of what the paper leaves open explains them.
+
+    It does where our value of that reading, with the interval of the cell, agrees with the printed
+    one, and in part where it is at least half of the way there. All cells of a system are judged by
+    one reading, the one that explains most of them: of several, one comes near any single cell by
+    chance.
+    """
+    chosen: dict[str, tuple[tuple[int, int], dict[tuple[str, str], Cell]]] = {}
+    for other in others:
+        changed = {}
+        for cell in cells:
+            verdict = _verdict(cell, other, printed)
+            if verdict is not None:
+                place = cell.row, cell.column
+                changed[place] = replace(cell, flag=verdict, reading=other.choice)
+        flags = [cell.flag for cell in changed.values()]
+        score = flags.count("explained"), flags.count("partly explained")
+        if other.subject not in chosen or score > chosen[other.subject][0]:
+            chosen[other.subject] = score, changed
+    verdicts = {
+        place: cell for _, changed in chosen.values() for place, cell in changed.items()
+    }
+    return tuple(verdicts.get((cell.row, cell.column), cell) for cell in cells)
+
+
+def _verdict(cell: Cell, other: OtherReading, printed: PrintedTable) -> Flag | None:
+    """Return what a reading says of a cell that differs; None where it does not help."""
+    if other.subject == cell.row:
+        found = other.values.get(cell.column)
+    else:
+        rows = {_ROWS.get(measure, measure): value for measure, value in other.values.items()}
+        found = rows.get(cell.row) if other.subject == cell.column else None
+    numbers = (cell.paper, cell.ours, getattr(found, "value", None))
+    if cell.flag != "not explained" or not all(isinstance(n, int | float) for n in numbers):
+        return None
+    paper, ours, theirs = (float(n) for n in numbers if isinstance(n, int | float))
+    below = 0.0 if cell.lower is None else ours - cell.lower
+    above = 0.0 if cell.upper is None else cell.upper - ours
+    moved = Estimate(theirs, theirs - below, theirs + above)
+    if agrees(paper, moved, printed.decimals(cell.row, cell.column)):
+        return "explained"
+    return "partly explained" if abs(paper - theirs) <= abs(paper - ours) / 2 else None
 
 
 def _other(other: Alternative, outcomes: Outcomes) -> OtherReading | None:
@@ -206,27 +265,7 @@ def _applied(tasks: tuple[Any, ...], function: Callable[..., Any], outcomes: Out
     )
 
 
-def flag_counts(findings: list[Finding]) -> dict[str, int]:
-    """Return the number of cells with each flag.
-
-    Those that differ without an explanation are counted apart.
-    """
-    kinds = (
-        "agrees",
-        "differs, explained",
-        "differs, not explained",
-        "not comparable",
-        "ours alone",
-        "missing",
-    )
-    counts = dict.fromkeys(kinds, 0)
-    for cell in (cell for finding in findings for cell in finding.cells):
-        explained = (
-            ""
-            if cell.flag != "differs"
-            else ", explained"
-            if cell.explanation
-            else ", not explained"
-        )
-        counts[cell.flag + explained] += 1
-    return counts
+def flag_counts(findings: Sequence[Finding]) -> dict[str, int]:
+    """Return the number of cells with each flag."""
+    flags = [cell.flag for finding in findings for cell in finding.cells]
+    return {flag: flags.count(flag) for flag in get_args(Flag)}

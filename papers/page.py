@@ -8,7 +8,7 @@ from bayesift.report import Fact
 from bayesift.report.pages import Section, render_page, section_template
 from papers.findings import Finding, flag_counts
 from papers.printed import paper
-from papers.rendering import lay_out, others_table, times_column
+from papers.rendering import MEANINGS, lay_out, others_table, readings_used, times_column
 from papers.running import Reproduction
 
 
@@ -38,6 +38,8 @@ def _section(finding: Finding) -> Section:
         "layout": lay_out(finding),
         "reference": paper(finding.name.partition(":")[0]).reference,
         "times": times_column(finding),
+        "meanings": MEANINGS,
+        "readings": readings_used(finding),
         "others": others_table(finding.others) if finding.others else [],
     }
     return Section(finding.name.replace(":", "-"), finding.name, template, content)

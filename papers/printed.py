@@ -1,4 +1,4 @@
-"""Printed values: one YAML file per paper, with captions, open choices, and explanations."""
+"""Printed values: one YAML file per paper, with captions, open choices, and notes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from papers.experiment import MODULES
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """Why cells differ from the printed values; rows and columns may hold wildcards."""
+class Note:
+    """What is known of cells that differ; rows and columns may hold wildcards."""
 
     text: str
     rows: Sequence[str] = ("*",)
@@ -42,7 +42,7 @@ class PrintedTable:
     digits : decimals that were printed, by row or column where they differ
     columns, rows : printed values by row and column
     choices : what the paper leaves open, and what was chosen
-    explanations : why values differ; the first that covers a cell counts
+    notes : what is known of values that differ; the first that covers a cell counts
     other_data : why ours cannot be compared with the paper's numbers, if so
     """
 
@@ -55,7 +55,7 @@ class PrintedTable:
     columns: Sequence[str] = ()
     rows: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     choices: Sequence[str] = ()
-    explanations: Sequence[Explanation] = ()
+    notes: Sequence[Note] = ()
     other_data: str = ""
 
     @property
@@ -73,11 +73,9 @@ class PrintedTable:
             return self.digits
         return self.digits.get(row, self.digits.get(column, 1))
 
-    def explanation(self, row: str, column: str) -> str:
-        """Why a cell differs; empty if unknown."""
-        return next(
-            (found.text for found in self.explanations if found.covers(row, column)), ""
-        )
+    def note(self, row: str, column: str) -> str:
+        """Return what is known of a cell that differs; empty if nothing is."""
+        return next((found.text for found in self.notes if found.covers(row, column)), "")
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,7 @@ def paper(name: str) -> Paper:
     content = yaml.safe_load(
         Path(__file__).with_name(f"{MODULES[name]}.yaml").read_text("utf-8")
     )
-    shared = [Explanation(**entry) for entry in content.get("explanations", ())]
+    shared = [Note(**entry) for entry in content.get("notes", ())]
     tables = {place: _table(entry, shared) for place, entry in content["tables"].items()}
     return Paper(content["reference"], tables)
 
@@ -111,6 +109,6 @@ def printed_table(experiment: str) -> PrintedTable:
     return paper(name).tables[place]
 
 
-def _table(entry: dict[str, Any], shared: list[Explanation]) -> PrintedTable:
-    own = [Explanation(**explanation) for explanation in entry.pop("explanations", ())]
-    return PrintedTable(**entry, explanations=(*own, *shared))
+def _table(entry: dict[str, Any], shared: list[Note]) -> PrintedTable:
+    own = [Note(**note) for note in entry.pop("notes", ())]
+    return PrintedTable(**entry, notes=(*own, *shared))

@@ -5,6 +5,7 @@ And as a page of Markdown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +17,28 @@ from papers.findings import Cell, Finding, OtherReading, flag_counts
 from papers.printed import paper
 from papers.running import Reproduction
 
-MARKS = {"agrees": "", "differs": "≠", "not comparable": "°", "ours alone": "", "missing": "–"}
-LEGEND = (
-    "A cell is *paper → ours (difference) [95% bootstrap interval of ours over test documents]*; "
-    "a cell with one "
-    "number is ours alone. ≠: the printed value is outside the interval; °: not comparable; –: "
-    "missing; the "
+MARKS = {
+    "agrees": "",
+    "explained": "≈",
+    "partly explained": "◐",
+    "not explained": "≠",
+    "not comparable": "°",
+    "ours alone": "",
+    "missing": "–",
+}
+MEANINGS = (
+    "≠: the printed value is outside the interval, and no other reading explains it; "
+    "≈: with another reading of what the paper leaves open, named below the table, it is inside; "
+    "◐: that reading moves our value at least half of the way; °: not comparable; –: missing; the "
     "number leads to the note below the table."
 )
+LEGEND = (
+    "A cell is *paper → ours (difference) [95% bootstrap interval of ours over test documents]*; "
+    f"a cell with one number is ours alone. {MEANINGS}\n\n"
+    "All cells of a system are judged by one other reading, the one that explains most of them. It "
+    "was chosen by the printed values: it shows what the paper may have done, not what it did."
+)
+_COUNTED = ("agrees", "explained", "partly explained", "not explained")
 
 
 @dataclass(frozen=True)
@@ -34,7 +49,7 @@ class CellText:
     ----------
     paper, ours, difference, interval : empty where there is none
     mark : shows its flag
-    note : number of its explanation among the notes, 0 for none
+    note : number of its note, 0 for none
     """
 
     paper: str = ""
@@ -59,7 +74,7 @@ class CellText:
 
 @dataclass(frozen=True)
 class Layout:
-    """Column headings, rows of labels and cells (or None), and explanations numbered from 1."""
+    """Column headings, rows of labels and cells (or None), and notes numbered from 1."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[CellText | None, ...]], ...]
@@ -70,7 +85,7 @@ def lay_out(finding: Finding) -> Layout:
     """Rows and columns in the order of the cells, with numbered notes."""
     columns = tuple(dict.fromkeys(cell.column for cell in finding.cells))
     rows = tuple(dict.fromkeys(cell.row for cell in finding.cells))
-    notes = list(dict.fromkeys(cell.explanation for cell in finding.cells if cell.explanation))
+    notes = list(dict.fromkeys(cell.note for cell in finding.cells if cell.note))
     texts = {
         (c.row, c.column): _text(c, finding.printed.decimals(c.row, c.column), notes)
         for c in finding.cells
@@ -92,7 +107,7 @@ def _text(cell: Cell, decimals: int, notes: list[str]) -> CellText:
         "" if difference is None else f"{difference:+,.{decimals}f}",
         interval,
         MARKS[cell.flag],
-        notes.index(cell.explanation) + 1 if cell.explanation else 0,
+        notes.index(cell.note) + 1 if cell.note else 0,
     )
 
 
@@ -124,6 +139,20 @@ def _measured(value: Estimate | str) -> str:
         if float(value.value).is_integer() and value.lower is None
         else f"{value.value:.2f}"
     )
+
+
+def readings_used(finding: Finding) -> list[str]:
+    """Return which reading explains which cells, one sentence per reading."""
+    cells: dict[str, dict[str, list[str]]] = {}
+    for cell in finding.cells:
+        if cell.reading:
+            of_reading = cells.setdefault(cell.reading, {})
+            of_reading.setdefault(cell.column, []).append(f"{cell.row} {MARKS[cell.flag]}")
+    return [
+        f"{reading}: "
+        + "; ".join(f"{column} ({', '.join(rows)})" for column, rows in columns.items())
+        for reading, columns in cells.items()
+    ]
 
 
 def times_column(finding: Finding) -> dict[str, str]:
@@ -175,6 +204,7 @@ def _page(sections: dict[str, str], *, quick: bool) -> Iterator[str]:
         f"# Results\n\nEvery table and figure of the papers, paper beside ours{extent}.\n\n"
         f"{LEGEND}\n"
     )
+    yield from _summary(sections)
     last = ""
     for name in experiments():
         group = name.partition(":")[0]
@@ -183,6 +213,37 @@ def _page(sections: dict[str, str], *, quick: bool) -> Iterator[str]:
             last = group
         if name in sections:
             yield sections[name]
+
+
+def _summary(sections: dict[str, str]) -> Iterator[str]:
+    """Yield how many cells of each table agree, those with most unexplained ones first."""
+    counts = {}
+    for name, section in sections.items():
+        found = dict.fromkeys(_COUNTED, 0)
+        for number, flag in re.findall(r"([\d,]+) ([a-z ]+)", section.partition("Cells: ")[2]):
+            if flag in found:
+                found[flag] = int(number.replace(",", ""))
+        if any(found.values()):
+            counts[name] = found
+    if not counts:
+        return
+    totals = {flag: sum(found[flag] for found in counts.values()) for flag in _COUNTED}
+    yield (
+        f"{sum(totals.values()):,} cells can be compared: {totals['agrees']:,} agree, "
+        f"{totals['explained']:,} are explained by another reading, {totals['partly explained']:,} "
+        f"in part, and {totals['not explained']:,} are not explained.\n"
+    )
+    rows = sorted(counts.items(), key=lambda item: -item[1]["not explained"])
+    yield from _table(
+        [
+            ["", *reversed(_COUNTED)],
+            *(
+                [name, *(f"{found[flag]:,}" for flag in reversed(_COUNTED))]
+                for name, found in rows
+            ),
+        ]
+    )
+    yield ""
 
 
 def _finding(
@@ -213,6 +274,11 @@ def _finding(
         yield ""
     yield from (f"{number}. {note}" for number, note in enumerate(layout.notes, 1))
     yield ""
+    used = readings_used(finding)
+    if used:
+        yield "Explained by another reading (≈), or in part (◐):\n"
+        yield from (f"- {sentence}" for sentence in used)
+        yield ""
     if finding.others:
         yield "What other readings give:\n"
         yield from _table(others_table(finding.others))

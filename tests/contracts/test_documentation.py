@@ -183,6 +183,12 @@ def test_the_page_of_commands_is_current():
     )
 
 
+def test_cells_of_the_papers_stand_on_the_page_of_results_alone():
+    copied = re.compile(r"\d / \d+\.\d+ \([+-]|\d → \d+\.\d+ \([+-]|\d / \d+\.\d+ → ")
+    pages = [page for page in PAGES if copied.search(page.read_text())]
+    assert pages == [DOCS / "results.md"]
+
+
 def test_the_settings_of_the_papers_are_taken():
     page = (DOCS / "papers-in-code.md").read_text()
     rows = re.findall(r"--model ([\w-]+)((?: --set [^\s`]+)*)", page)

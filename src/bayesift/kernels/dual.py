@@ -8,9 +8,10 @@ terms of the margin t instead of a, so that any link works):
     t = m_i + q_i (c_i derivative(t) - a_i),   q_i = v |x_i|^2 + spread
 
 by Newton's method between bounds, with m_i its margin before the visit; then w += v (a_i' - a_i)
-y_i x_i. The squared hinge needs no iteration: a_i' = 2 c_i max(0, 1 - m_i + q_i a_i) / (1 + 2 c_i
-q_i). The categories of a block (eight, four or one) share the visit. Cost: 2 x entries x categories
-multiply-adds, an exponential per category.
+y_i x_i. Where each weight has a v of its own, q_i = sum_j v_j x_ij^2 + spread. The squared hinge
+needs no iteration: a_i' = 2 c_i max(0, 1 - m_i + q_i a_i) / (1 + 2 c_i q_i). The categories of a
+block (eight, four or one) share the visit. Cost: 2 x entries x categories multiply-adds, an
+exponential per category.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def _solve_dual(
 class DualDocuments(NamedTuple):
     """Documents, and of each for each category its importance with the sign of y, and its offset.
 
-    `reach` is the q_i of each document.
+    `reach` is the q_i of each document for each category.
     """
 
     rows: Entries
@@ -104,20 +105,23 @@ def visit(
     order: IntArray,
     link: int,
     parameters: FloatArray,
-    spread: float,
-    variance: float,
+    spread: FloatArray,
+    variances: FloatArray,
     least: FloatArray,
     model: DualArrays,
 ) -> None:
     """Update weights, intercepts and dual variables with the documents of `order`.
 
-    There are eight, four or one categories. A dual variable whose squared change is below the
-    `least` of its category stays as it is.
+    There are eight, four or one categories, each with a `spread`; `variances` are terms x
+    categories, or a single one. A dual variable whose squared change is below the `least` of its
+    category stays as it is.
     """
     rows, counts, offsets, reach = documents
     indptr, indices, data = rows
     weights, intercepts, duals, moves, sums = model
     width, hinge = len(sums), link == SQUARED_HINGE
+    is_shared = variances.size == 1
+    variance = variances[0, 0] if is_shared else 1.0
     for place in range(len(order)):
         i = order[place]
         first, last = indptr[i], indptr[i + 1]
@@ -127,8 +131,9 @@ def visit(
             row_times_four(first, last, indices, data, weights, sums)
         else:
             _row_times_one(first, last, indices, data, weights, sums)
-        far, moved = reach[i], False
+        moved = False
         for c in range(width):
+            far = reach[i, c]
             weight = abs(counts[i, c])
             sign = 1.0 if counts[i, c] > 0.0 else -1.0
             before = duals[i, c]
@@ -146,12 +151,16 @@ def visit(
                 sums[c] = 0.0
                 continue
             duals[i, c] = after
-            intercepts[c] += spread * sign * change
+            intercepts[c] += spread[c] * sign * change
             sums[c] = variance * sign * change
             moved = True
         if not moved:
             continue
-        if width == 8:
+        if not is_shared and width == 8:
+            _add_scaled_eight(first, last, indices, data, sums, variances, weights)
+        elif not is_shared:
+            _add_scaled_row(first, last, indices, data, sums, variances, weights)
+        elif width == 8:
             add_row_eight(first, last, indices, data, sums, weights)
         elif width == 4:
             add_row_four(first, last, indices, data, sums, weights)
@@ -195,6 +204,51 @@ def _add_row_one(
         weights[e, 0], weights[f, 0], weights[g, 0], weights[h, 0] = p, q, r, s
     for k in range(middle, last):
         weights[np.uint32(indices[k]), 0] += change * data[k]
+
+
+@inlined
+def _add_scaled_eight(
+    first: int,
+    last: int,
+    indices: IntArray,
+    data: FloatArray,
+    sums: FloatArray,
+    scales: FloatArray,
+    weights: FloatArray,
+) -> None:
+    """As `add_row_eight`, each term of each category times a scale."""
+    a, b, c, d = sums[0], sums[1], sums[2], sums[3]
+    e, f, g, h = sums[4], sums[5], sums[6], sums[7]
+    for k in range(first, last):
+        value, j = data[k], np.uint32(indices[k])
+        # All are read before the first is written: they need not be read again then.
+        p, q, r, s = scales[j, 0], scales[j, 1], scales[j, 2], scales[j, 3]
+        t, u, v, w = scales[j, 4], scales[j, 5], scales[j, 6], scales[j, 7]
+        weights[j, 0] += value * a * p
+        weights[j, 1] += value * b * q
+        weights[j, 2] += value * c * r
+        weights[j, 3] += value * d * s
+        weights[j, 4] += value * e * t
+        weights[j, 5] += value * f * u
+        weights[j, 6] += value * g * v
+        weights[j, 7] += value * h * w
+
+
+@inlined
+def _add_scaled_row(
+    first: int,
+    last: int,
+    indices: IntArray,
+    data: FloatArray,
+    sums: FloatArray,
+    scales: FloatArray,
+    weights: FloatArray,
+) -> None:
+    """As `_add_scaled_eight`, for any number of columns."""
+    for k in range(first, last):
+        value, j = data[k], np.uint32(indices[k])
+        for c in range(len(sums)):
+            weights[j, c] += value * sums[c] * scales[j, c]
 
 
 @kernel

@@ -430,10 +430,11 @@ class RelevanceModel:
         indices = X.indices.astype(np.int32, copy=False)
         rows = Entries(X.indptr.astype(np.int64, copy=False), indices, X.data)
         targets = (signs * bounds)[:, np.newaxis], offsets[judged, np.newaxis]
-        documents = DualDocuments(rows, *targets, lengths + spread)
+        documents = DualDocuments(rows, *targets, (lengths + spread)[:, np.newaxis])
         order = np.arange(len(judged))
+        variances = np.array([spread]), np.ones((1, 1))
         for _ in range(_MAX_EPOCHS if len(judged) else 0):
-            visit(documents, order, LOGIT, _NO_PARAMETERS, spread, 1.0, np.zeros(1), model)
+            visit(documents, order, LOGIT, _NO_PARAMETERS, *variances, np.zeros(1), model)
             if np.all(np.sqrt(moves[:, 0]) <= _TOLERANCE * bounds):
                 break
         every = np.zeros(len(labels))

@@ -239,6 +239,24 @@ def test_dual_ascent_takes_scales_modes_weights_and_starts(link, intercept):
         assert solve_all(problem, "dual", list(found), None)[0].iterations == 0
 
 
+@pytest.mark.parametrize("n_categories", [3, 8])
+def test_a_block_of_dual_ascent_takes_a_variance_of_each_weight(n_categories):
+    generator = np.random.default_rng(4)
+    members = sparse.csr_array((generator.random((n_categories, 80)) < 0.3).astype(np.int8))
+    prior = GaussianPrior(variance=0.1 + generator.random((n_categories, 12)))
+    problem = replace(problem_of(Logit(), prior, intercept=NORMAL), members=members)
+    starts = [None] * n_categories
+    by_dual, by_newton = (
+        solve_all(problem, solver, starts, None) for solver in ("dual", "newton")
+    )
+    again = solve_all(problem, "dual", by_dual, None)
+    for solution, expected, same in zip(by_dual, by_newton, again, strict=True):
+        assert solution.converged
+        assert same.iterations == 0
+        np.testing.assert_allclose(solution.coefficients, expected.coefficients, atol=1e-5)
+        np.testing.assert_allclose(solution.intercept, expected.intercept, atol=1e-5)
+
+
 def test_a_block_of_dual_ascent_takes_a_mode_of_each_category():
     generator = np.random.default_rng(3)
     small = problem_of(

@@ -39,6 +39,8 @@ _DOCUMENT_SECONDS = 6e-7
 _ENTRY_SECONDS = 1.5e-8
 _CACHED_COLUMNS = 100_000
 _SOFTMAX_FACTOR = 3.0
+# The tolerance of the modes that softmax regression starts from.
+_START_TOLERANCE = 0.1
 # Categories whose terms have different variances are solved one by one, each with rows of its own.
 _ONE_BY_ONE_FACTOR = 2.7
 _OWN_ROWS_SECONDS = 4e-8
@@ -317,9 +319,10 @@ class SoftmaxMember(Member):
         if np.any(is_empty) or 2 * n_classes > n_documents:
             return _logistic_mode(sample, prior, settings)
         classes = Targets(sample.targets.members, np.arange(n_classes), multilabel=False)
-        model = _logistic(prior, settings, sample)
+        start = replace(settings, tol=_START_TOLERANCE)
+        model = _logistic(prior, start, sample)
         model.fit_checked(sample.rows, classes, sample.weights)
-        model.set_params(multiclass="softmax", warm_start=True, solver="auto")
+        model.set_params(multiclass="softmax", warm_start=True, solver="auto", tol=settings.tol)
         model.fit_checked(sample.rows, classes, sample.weights)
         return Hyperplanes(_dense(model.coef_), model.intercept_)
 

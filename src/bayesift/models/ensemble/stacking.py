@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit, logsumexp, softmax
+from scipy.special import expit, log_expit
 
 from bayesift.arrays import BoolArray, FloatArray, IntArray, SparseRows, inner
 from bayesift.features import BlockKind
@@ -551,8 +551,12 @@ def stacking_loss(
 ) -> tuple[float, FloatArray]:
     """Return minus the log-likelihood of the labels at scores z, and its derivatives."""
     if exclusive:
-        losses = logsumexp(z, axis=1) - np.sum(z * labels, axis=1)
-        slopes = softmax(z, axis=1) - labels
+        most = z.max(axis=1, keepdims=True)
+        slopes = np.exp(z - most)
+        sums = slopes.sum(axis=1, keepdims=True)
+        losses = (most + np.log(sums))[:, 0] - np.einsum("dc,dc->d", z, labels)
+        slopes /= sums
+        slopes -= labels
     else:
         margins = np.where(labels, z, -z)
         losses = -log_expit(margins).sum(axis=1)

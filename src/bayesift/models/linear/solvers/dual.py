@@ -3,7 +3,7 @@
 Documents are visited in random order (`bayesift.kernels.dual`), all of them in full rounds, and
 between those only the few whose dual variables still move. Weights are kept at v X'(y a)
 throughout, v the prior variance; where terms differ in it, columns are scaled to unit variance
-instead.
+instead. Categories of a block whose terms differ each in their own way have a v for each weight.
 
 The intercept takes part like a weight of small variance about an anchor, to which each full round
 adds a step of the method of multipliers; before the result is judged it moves to its best value.
@@ -70,7 +70,7 @@ def solve_by_dual(
         raise ValueError(
             "dual coordinate ascent takes no sign constraints; use solver='coordinate'"
         )
-    if len(categories) in _WIDTHS and problem.terms is None and shares_scale(problem.prior):
+    if len(categories) in _WIDTHS and problem.terms is None:
         return _solve_block(problem, categories, starts)
     return [
         _solve_block(problem, [c], [start])[0]
@@ -115,9 +115,8 @@ def _finish(problem: LinearProblem, categories: list[int], block: _DualBlock) ->
 class _DualBlock:
     """Weights about their modes, dual variables and margins of a block of categories.
 
-    The categories (columns) share terms and precisions.
-
-    Weights are in units of `scale`, and there have the prior variance `variance`.
+    The categories (columns) share terms. Weights are in units of `scale`, and there have the prior
+    variances `variances`, terms x categories or a single one.
     """
 
     def __init__(self, problem: LinearProblem, categories: list[int]) -> None:
@@ -125,26 +124,33 @@ class _DualBlock:
         self.terms = problem.terms_of(categories[0])
         penalty = problem.penalty(categories[0])
         precisions = penalty[1, self.terms]
+        width = _WIDTHS[len(categories)] if len(categories) > 1 else 1
         shared = problem.terms is None and shares_scale(problem.prior)
-        self.scale = 1.0 / np.sqrt(precisions)
-        self.variance = 1.0
-        if problem.terms is None and len(precisions) and np.all(precisions == precisions[0]):
-            self.scale = np.ones(len(precisions))
-            self.variance = float(1.0 / precisions[0])
-            self.rows = problem.rows
-            squares = self.variance * problem.lengths
+        self.scale = np.ones(len(precisions))
+        self.variances = np.ones((1, 1))
+        self.rows = problem.rows
+        if shared and len(precisions) and np.all(precisions == precisions[0]):
+            self.variances /= precisions[0]
+            squares = (problem.lengths / precisions[0])[:, np.newaxis]
         elif shared:
-            self.rows, squares = problem.scaled
+            self.scale = 1.0 / np.sqrt(precisions)
+            self.rows, lengths = problem.scaled
+            squares = lengths[:, np.newaxis]
+        elif len(categories) == 1:
+            self.scale = 1.0 / np.sqrt(precisions)
+            own = sparse.csr_array(problem.columns[:, self.terms])
+            self.rows, lengths = scaled_rows(own, precisions)
+            squares = lengths[:, np.newaxis]
         else:
-            self.rows, squares = scaled_rows(
-                sparse.csr_array(problem.columns[:, self.terms]), precisions
-            )
-        self.size = squares.mean()
+            self.variances = np.ones((len(self.terms), width))
+            for index, c in enumerate(categories):
+                self.variances[:, index] /= problem.penalty(c)[1]
+            squares = self._squares_times(self.variances)
         self.free, self.precision, self.centre = problem.intercept
-        self.loose = _ANCHORED_VARIANCE * max(self.size, 1e-3)
+        self.size = np.broadcast_to(squares.mean(axis=0), width)
+        self.loose = _ANCHORED_VARIANCE * np.maximum(self.size, 1e-3)
         self.spread = self.free / (self.precision + 1.0 / self.loose)
         self.reach = squares + self.spread
-        width = _WIDTHS[len(categories)] if len(categories) > 1 else 1
         self.signs = np.ones((len(squares), width))
         self.importance = np.zeros((len(squares), width))
         for index, c in enumerate(categories):
@@ -197,7 +203,7 @@ class _DualBlock:
         scores = self._scores()
         derivatives = self._likelihoods(scores, self.intercepts)[1]
         self.duals = np.where(warm, self.importance * derivatives, 0.0)
-        self.weights = self.variance * self._back(self.signs * self.duals)
+        self.weights = self.variances * self._back(self.signs * self.duals)
         self.intercepts = np.where(warm, self.intercepts, cold)
         self.anchors = self._anchors()
 
@@ -256,16 +262,15 @@ class _DualBlock:
             best_intercepts(link.code, parameters, self.counts, scores, precision, centre, best)
         logarithms, derivatives, curvatures = self._likelihoods(scores, best)
         residuals = self.importance * self.signs * derivatives
-        size = self.variance * np.sum(
-            (self.weights / self.variance - self._back(residuals)) ** 2, axis=0
-        )
+        slopes = self.weights / self.variances - self._back(residuals)
+        size = np.sum(self.variances * slopes**2, axis=0)
         if self.free:
             tilt = residuals.sum(axis=0) - self.precision * (best - self.centre)
             size += tilt**2 / (
                 self.precision + np.sum(self.importance * curvatures, axis=0) + 1e-300
             )
         cost = (
-            0.5 / self.variance * np.sum(self.weights**2, axis=0)
+            0.5 * np.sum(self.weights**2 / self.variances, axis=0)
             + 0.5 * self.precision * (best - self.centre) ** 2
         )
         self.loss = cost - np.sum(self.importance * logarithms, axis=0)
@@ -303,13 +308,19 @@ class _DualBlock:
         given = DualDocuments(entries_of(self.rows), self.counts, self.offsets, self.reach)
         sums = np.empty(self.signs.shape[1])
         model = DualArrays(self.weights, self.intercepts, self.duals, self.moves, sums)
-        variances = self.spread, self.variance
+        variances = self.spread, self.variances
         visit(given, order, link.code, link.parameters, *variances, self.least, model)
 
     def _estimate(self) -> Array:
         """Estimate the squared gradient."""
         estimate: Array = self.ratio * self.size * self.moves.sum(axis=0)
         return estimate
+
+    def _squares_times(self, values: FloatArray) -> FloatArray:
+        """Multiply by the squares of all entries."""
+        squares = np.empty((self.rows.shape[0], values.shape[1]))
+        times(self.rows.indptr, self.rows.indices, self.rows.data**2, values, squares)
+        return squares
 
     def _scores(self) -> FloatArray:
         """Scores without intercepts."""

@@ -101,9 +101,15 @@ class NormalModel:
         out += weights[-1]
         return out
 
-    def _back(self, values: FloatArray, power: int = 1, table: Array | None = None) -> Array:
+    def _back(
+        self,
+        values: FloatArray,
+        power: int = 1,
+        table: Array | None = None,
+        out: Array | None = None,
+    ) -> Array:
         """Multiply by the transposed matrix, or by that of its squares; sums of values last."""
-        out = np.empty_like(self.spread)
+        out = np.empty_like(self.spread) if out is None else out
         dense = self.design.dense
         data = self.columns.data
         entries = data if power == 1 else data**power
@@ -145,13 +151,26 @@ class NormalModel:
         return math.sqrt(inner(gradient, gradient))
 
     def hessian_product(
-        self, search: FloatArray, probabilities: FloatArray, table: Array | None = None
+        self,
+        search: FloatArray,
+        probabilities: FloatArray,
+        table: Array | None = None,
+        out: Array | None = None,
     ) -> Array:
-        """Multiply a step by the Hessian of the objective; `table` as for the scores."""
-        changes = self._scores_of(self.spread * search, table)
-        changes -= np.sum(probabilities * changes, axis=1, keepdims=True)
-        changes *= self.importance[:, np.newaxis] * probabilities
-        return self.spread * self._back(changes, 1, table) + self.ridge * search
+        """Multiply a step by the Hessian of the objective; `table` as for the scores.
+
+        `out` takes the result: new memory for each product takes as long as the product.
+        """
+        image = np.multiply(self.spread, search, out=out)
+        changes = self._scores_of(image, table)
+        changes -= np.einsum("dc,dc->d", probabilities, changes)[:, np.newaxis]
+        changes *= probabilities
+        changes *= self.importance[:, np.newaxis]
+        self._back(changes, 1, table, image)
+        image *= self.spread
+        image[:-1] += search[:-1]
+        image[-1] += self.ridge[-1] * search[-1]
+        return image
 
     def direction(
         self, gradient: FloatArray, probabilities: FloatArray, precision: float
@@ -168,10 +187,11 @@ class NormalModel:
         search = residual / diagonal
         power = inner(residual, search)
         goal = precision**2 * power
+        image = np.empty_like(search)
         for _ in range(_CONJUGATE_STEPS):
             if power <= goal:
                 break
-            image = self.hessian_product(search, probabilities, self.single)
+            self.hessian_product(search, probabilities, self.single, image)
             curvature = inner(search, image)
             if curvature <= 0:
                 break
