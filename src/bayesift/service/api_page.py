@@ -14,7 +14,7 @@ _JSON = "application/json"
 _HEAD = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>HTTP API · bayesift</title><link rel="stylesheet" href="/static/style.css">
-<main><h1>HTTP API</h1>
+<main class="api"><h1>HTTP API</h1>
 <p>JSON in and out, <code>Authorization: Bearer TOKEN</code>; errors are
 <code>application/problem+json</code> with one sentence in <code>detail</code>. Programs find the
 same in <a href="/openapi.json">openapi.json</a>.</p>

@@ -235,7 +235,8 @@ async def _not_signed_in(service: Service, request: Request, error: BayesiftErro
     """Answer with a page of one sentence."""
     if not isinstance(error, BusyError):
         await _refused(service, request, "single sign-on")
-    sentence = escape(str(error))
+    said = str(error)
+    sentence = escape(f"{said[:1].upper()}{said[1:]}.")
     return HTMLResponse(_REFUSED.format(sentence), getattr(error, "status", 422))
 
 
