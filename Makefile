@@ -56,6 +56,7 @@ docs: $(INSTALLED)  ## build the documentation into out/site; any warning is an 
 	@$(BIN)/python docs/reference/commands.py
 	@$(BIN)/python docs/reference/roles.py
 	@$(BIN)/python docs/reference/http_api.py
+	@$(BIN)/python docs/reference/settings.py
 	@$(BIN)/zensical build --strict
 
 out/wheel: $(INSTALLED) $(shell find src -type f -not -path '*/__pycache__/*')

@@ -1,36 +1,27 @@
 """Compare exact incremental support vector machines with Bayesian online classifiers.
 
-The online paper leaves this comparison for later. Run with
-`python -m benchmarks.online_svm [stream
-| feedback]`.
-
-stream: an exact incremental SVM (Cauwenberghs & Poggio 2001) and Bayesian online classifiers on the
-first documents of a stream; every document is decided before it is learned. feedback: a reader
-judges groups of ten documents, the next ten are those that rank highest after learning (Drucker,
-Shahrary & Gibbon 2001), for the rare topics of Reuters-21578.
+The online paper leaves this comparison for later. An exact incremental SVM (Cauwenberghs & Poggio
+2001) and Bayesian online classifiers on the first documents of a stream; every document is decided
+before it is learned. Run with `python -m benchmarks.online_svm`. Feedback in groups of ten is a
+command: `bayesift filter simulate reuters --routing 10`.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from bayesift.arrays import Array
 from bayesift.models.online import (
-    OnlineGaussianProcess,
     OnlinePerceptron,
     OnlineStackedClassifier,
 )
 from benchmarks.online_streams import Stream, micro_f1, stream
 
-N_DOCUMENTS, N_CATEGORIES = 2_000, 3
-GROUP, N_GROUPS, N_STARTS = 10, 10, 3
-RARE = (10, 150)
+N_DOCUMENTS, N_CATEGORIES = 1_000, 3
 UNSEEN, RESERVE, MARGIN, BOUND = 0, 1, 2, 3
 _LEAST, _RIDGE = 1e-10, 1e-6
 
@@ -208,117 +199,5 @@ def _svm_decisions(part: Stream) -> tuple[Array, int]:
     return decided, kept
 
 
-class _Online:
-    """A Bayesian classifier that learns each group once, in the order of its ranking."""
-
-    def __init__(self, X: Any, model: Any) -> None:
-        self.X, self.model = X, model
-
-    def learn(self, documents: Array, relevant: Array) -> None:
-        self.model.partial_fit(self.X[documents], relevant.astype(int), classes=[0, 1])
-
-    def scores(self) -> Array:
-        scores: Array = self.model.predict_proba(self.X)[:, 1]
-        return scores
-
-
-class _Machine:
-    """Keeps the judged documents only; the kernel is computed as they come."""
-
-    def __init__(self, X: Any) -> None:
-        self.X, self.judged, self.relevant = X, np.zeros(0, dtype=int), np.zeros(0)
-        self.machine = IncrementalSVM(np.zeros((0, 0)), np.zeros(0))
-
-    def learn(self, documents: Array, relevant: Array) -> None:
-        before, machine = len(self.judged), self.machine
-        self.judged = np.r_[self.judged, documents]
-        machine.kernel = kernel_of(self.X[self.judged])
-        machine.labels = np.r_[machine.labels, 2.0 * relevant - 1.0]
-        for name in ("alpha", "slopes", "sets"):
-            array = getattr(machine, name)
-            setattr(machine, name, np.r_[array, np.zeros(len(documents), dtype=array.dtype)])
-        for i in range(before, len(self.judged)):
-            machine.learn(i)
-
-    def scores(self) -> Array:
-        weights = self.machine.alpha * self.machine.labels
-        scores: Array = self.X @ (weights @ self.X[self.judged])
-        return scores
-
-
-class _Rocchio:
-    def __init__(self, X: Any) -> None:
-        self.X, self.sums, self.counts = X, np.zeros((2, X.shape[1])), np.zeros(2)
-
-    def learn(self, documents: Array, relevant: Array) -> None:
-        for side in (0, 1):
-            chosen = documents[relevant == side]
-            self.sums[side] += np.asarray(self.X[chosen].sum(axis=0)).ravel()
-            self.counts[side] += len(chosen)
-
-    def scores(self) -> Array:
-        means = self.sums / np.maximum(self.counts, 1)[:, np.newaxis]
-        scores: Array = self.X @ (means[1] - 0.25 * means[0])
-        return scores
-
-
-FEEDBACK: dict[str, Callable[[Any], Any]] = {
-    "Bayesian perceptron, diagonal": lambda X: _Online(
-        X, OnlinePerceptron(covariance="diagonal", prior_variance=4.0)
-    ),
-    "Gaussian process (full covariance)": lambda X: _Online(X, OnlineGaussianProcess()),
-    "online stack": lambda X: _Online(X, OnlineStackedClassifier()),
-    "incremental SVM": _Machine,
-    "Rocchio": _Rocchio,
-}
-
-
-def feedback(make: Callable[[Any], Any], X: Any, labels: Array, start: int) -> Array:
-    """Return the share of the relevant documents found after each group.
-
-    The first are the ten nearest to document `start`.
-    """
-    learner, judged = make(X), np.zeros(len(labels), dtype=bool)
-    similar = np.asarray((X @ X[[start]].T).todense()).ravel()
-    group, found = np.argsort(-similar, kind="stable")[:GROUP], []
-    for _ in range(N_GROUPS):
-        judged[group] = True
-        found.append(labels[judged].sum() / labels.sum())
-        learner.learn(group, labels[group])
-        scores = np.where(judged, -np.inf, learner.scores())
-        group = np.argsort(-scores, kind="stable")[:GROUP]
-    return np.array(found)
-
-
-def print_feedback() -> None:
-    """Recall after 1, 2, 5 and 10 groups, mean over topics and starts."""
-    documents = stream("Reuters, 90")
-    if documents is None:
-        return
-    X, Y = sparse.csr_array(documents.X), documents.Y
-    topics = [c for c in range(Y.shape[1]) if RARE[0] <= Y[:, c].sum() <= RARE[1]]
-    print(
-        f"{len(topics)} topics of Reuters-21578 with {RARE[0]} to {RARE[1]} of {len(Y):,} "
-        f"documents, groups of {GROUP}"
-    )
-    print("| learner | 1 group | 2 groups | 5 groups | 10 groups |\n|---|---|---|---|---|")
-    generator = np.random.default_rng(0)
-    starts = {
-        c: generator.choice(np.flatnonzero(Y[:, c]), N_STARTS, replace=False) for c in topics
-    }
-    for title, make in FEEDBACK.items():
-        runs = [
-            feedback(make, X, Y[:, c].astype(int), int(start))
-            for c in topics
-            for start in starts[c]
-        ]
-        recall = 100 * np.mean(runs, axis=0)
-        print(
-            f"| {title} | " + " | ".join(f"{recall[k - 1]:.1f}" for k in (1, 2, 5, 10)) + " |",
-            flush=True,
-        )
-
-
 if __name__ == "__main__":
-    for part in sys.argv[1:] or ("stream", "feedback"):
-        {"stream": print_stream, "feedback": print_feedback}[part]()
+    print_stream()

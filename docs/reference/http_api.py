@@ -2,18 +2,18 @@
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from bayesift.service import Service, ServiceSettings, create_app
+from bayesift.service.api_page import Body, Route, described_routes
 
 PAGE = Path(__file__).with_name("http-api.md")
 _HEAD = """# HTTP API
 
 Every route of the service, made from its OpenAPI description, which a running service answers at
-`/openapi.json`. Bodies and answers are JSON unless another type is named; errors are
-`application/problem+json` with one sentence in `detail`. [Roles](roles.md) says what each needs.
+`/openapi.json`, and as a page at `/docs`. Bodies and answers are JSON unless another type is named;
+errors are `application/problem+json` with one sentence in `detail`. [Roles](roles.md) says what
+each needs.
 """
-_JSON = "application/json"
 
 
 def http_page() -> str:
@@ -22,69 +22,32 @@ def http_page() -> str:
         service = Service(ServiceSettings(folder=Path(folder)))
         description = create_app(service).openapi()
         service.close()
-    schemas = description["components"]["schemas"]
     parts = [_HEAD]
     by_tag: dict[str, list[str]] = {}
-    for path, methods in description["paths"].items():
-        for method, operation in methods.items():
-            tag = operation.get("tags", ["other"])[0]
-            by_tag.setdefault(tag, []).append(_route(path, method, operation, schemas))
+    for route in described_routes(description):
+        by_tag.setdefault(route.tag, []).append(_section(route))
     for tag, routes in by_tag.items():
         parts += [f"## {tag.capitalize()}\n", *routes]
     return "\n".join(parts)
 
 
-def _route(path: str, method: str, operation: dict[str, Any], schemas: dict[str, Any]) -> str:
-    lines = [f"### `{method.upper()} {path}`\n", operation.get("description", "") + "\n"]
-    for parameter in operation.get("parameters", ()):
-        if parameter["in"] != "query":
-            continue
-        needed = "" if parameter.get("required") else ", optional"
-        told = parameter.get("description", "")
-        shown = f"- query `{parameter['name']}`: {_type(parameter['schema'])}{needed}"
-        lines.append(f"{shown}. {told}".rstrip(" ."))
-    content = operation.get("requestBody", {}).get("content", {})
-    lines += _bodies("body", content, schemas)
-    for status, answer in operation["responses"].items():
-        if status.startswith("2"):
-            lines += _bodies("answer", answer.get("content", {}), schemas)
+def _section(route: Route) -> str:
+    lines = [f"### `{route.request}`\n", route.text + "\n"]
+    for query in route.queries:
+        needed = "" if query.is_required else ", optional"
+        shown = f"- query `{query.name}`: {query.kind}{needed}"
+        lines.append(f"{shown}. {query.text}".rstrip(" ."))
+    for body in route.bodies:
+        lines += _body(body)
     return "\n".join(lines) + "\n"
 
 
-def _bodies(kind: str, content: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
-    lines = []
-    for media_type, body in content.items():
-        if media_type != _JSON:
-            lines.append(f"- {kind}: `{media_type}`")
-            continue
-        schema = body.get("schema", {})
-        lines.append(f"- {kind}: {_type(schema)}")
-        name = _name(schema) or _name(schema.get("items", {}))
-        for field, described in schemas.get(name, {}).get("properties", {}).items():
-            required = kind == "answer" or field in schemas[name].get("required", ())
-            lines.append(
-                f"    - `{field}`: {_type(described)}{'' if required else ', optional'}"
-            )
+def _body(body: Body) -> list[str]:
+    lines = [f"- {body.role}: {body.kind}"]
+    for field in body.fields:
+        optional = "" if field.is_required else ", optional"
+        lines.append(f"    - `{field.name}`: {field.kind}{optional}")
     return lines
-
-
-def _name(schema: dict[str, Any]) -> str:
-    return str(schema.get("$ref", "")).rsplit("/", 1)[-1]
-
-
-def _type(schema: dict[str, Any]) -> str:
-    """Return a type in words."""
-    if "$ref" in schema:
-        return _name(schema)
-    if "enum" in schema:
-        return " or ".join(f"`{value}`" for value in schema["enum"])
-    if "const" in schema:
-        return f"`{schema['const']}`"
-    if "anyOf" in schema:
-        return " or ".join(_type(part) for part in schema["anyOf"])
-    if schema.get("type") == "array":
-        return f"list of {_type(schema.get('items', {}))}"
-    return str(schema.get("type", "anything"))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.svm import LinearSVC
 
-from benchmarks.online_svm import FEEDBACK, GROUP, N_GROUPS, IncrementalSVM, feedback, kernel_of
+from benchmarks.online_svm import IncrementalSVM, kernel_of
 
 
 def documents(n=80, n_terms=10, seed=0):
@@ -47,15 +47,3 @@ def test_documents_that_are_the_same_do_no_harm():
     np.testing.assert_allclose(
         machine.scores(np.arange(60)), batch.decision_function(twice.toarray()), atol=1e-3
     )
-
-
-@pytest.mark.parametrize("name", FEEDBACK)
-def test_feedback_in_groups_finds_the_topic(name):
-    X, y = documents(n=300, seed=1)
-    X = sparse.csr_array(
-        np.abs(X.toarray()) * (1 + 2 * (y[:, np.newaxis] > 0) * (np.arange(10) < 2))
-    )
-    labels = (y > 0).astype(int)
-    found = feedback(FEEDBACK[name], X, labels, int(np.flatnonzero(labels)[0]))
-    assert np.all(np.diff(found) >= 0)
-    assert found[-1] > 1.3 * GROUP * N_GROUPS / 300

@@ -162,6 +162,13 @@ def test_the_page_of_the_http_api_is_current():
     assert (REFERENCE / "http-api.md").read_text() == program["http_page"](), "run make docs"
 
 
+def test_the_page_of_settings_is_current():
+    program = runpy.run_path(str(REFERENCE / "settings.py"))
+    assert (REFERENCE / "settings.md").read_text() == program["settings_page"](), (
+        "run python docs/reference/settings.py"
+    )
+
+
 def test_the_page_of_roles_is_current():
     program = runpy.run_path(str(REFERENCE / "roles.py"))
     assert (REFERENCE / "roles.md").read_text() == program["roles_page"](), (

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -275,6 +276,7 @@ def test_too_many_requests_are_put_off(tmp_path):
 def test_what_is_too_large_is_refused(tmp_path):
     with running(tmp_path, max_body=2_000, max_text=100, max_batch=2) as service:
         ada = Clients(service).ada
+        before = ada.get("/healthz").json()["events"]
         assert (
             ada.post("/api/documents", json={"id": "1", "text": "x" * 3_000}).status_code == 413
         )
@@ -288,7 +290,7 @@ def test_what_is_too_large_is_refused(tmp_path):
         assert ada.post("/api/documents", content=pieces).status_code == 413
         line = json.dumps({"id": "1", "text": "x" * 20_000})
         assert ada.post("/api/documents/stream", content=line).status_code == 413
-        assert ada.get("/healthz").json()["events"] == 0
+        assert ada.get("/healthz").json()["events"] == before
 
 
 def test_a_full_line_is_told_to_come_again(tmp_path):
@@ -364,3 +366,17 @@ def test_problems_have_one_form(shared_clients):
             )
             assert body["detail"]
             assert "\n" not in body["detail"]
+
+
+def test_the_page_of_the_api_names_every_route_and_loads_nothing(shared_clients):
+    answer = shared_clients.anybody.get("/docs")
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    description = shared_clients.anybody.get("/openapi.json").json()
+    for path, methods in description["paths"].items():
+        for method in methods:
+            assert f"<code>{method.upper()} {path}</code>" in answer.text
+    assert re.findall(r'(?:src|href)="([^"]*)"', answer.text) == [
+        "/static/style.css",
+        "/openapi.json",
+    ]
+    assert "<script" not in answer.text

@@ -1,11 +1,13 @@
 """Sign-in at an OpenID provider or by a proxy: who is let in, and every way that must not work."""
 
 import re
+import shutil
 import socket
 import subprocess
 import sys
 import time
-from urllib.parse import parse_qs, urlsplit
+from pathlib import Path
+from urllib.parse import parse_qs, urljoin, urlsplit
 
 import pytest
 import requests
@@ -16,6 +18,7 @@ from bayesift.service import Service, ServiceSettings
 from bayesift.service.access import oidc
 from bayesift.service.access.callers import PROXY
 from bayesift.service.access.single_sign_on import SingleSignOn
+from tests.servers import free_port
 from tests.service.forge import ADDRESS, CLIENT, SECRET, forging, new_key
 from tests.service.worlds import running
 
@@ -63,7 +66,7 @@ def sign_in(client, forge, **claims):
 
 def refused(answer, sentence, status=401):
     assert answer.status_code == status, answer.text
-    assert sentence in answer.text
+    assert sentence[1:] in answer.text  # which begins with a capital letter
     assert "bayesift_session" not in answer.headers.get("set-cookie", "")
     return True
 
@@ -337,8 +340,7 @@ def test_settings_that_would_be_unsafe_are_refused_at_the_start(tmp_path, option
 @pytest.fixture(scope="module")
 def mock_provider():
     """`oidc-provider-mock` of PyPI, in a process of its own."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-W", "ignore", "-m", "oidc_provider_mock", "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     issuer = f"http://127.0.0.1:{port}"
@@ -369,6 +371,42 @@ def test_a_person_signs_in_at_the_provider_of_a_package(tmp_path, mock_provider)
         assert client.get("/api/session").json()["user"] == "vera"
         assert client.get("/api/session").json()["role"] == "admin"
         assert refused(client.get(address), EXPIRED)
+
+
+@pytest.fixture(scope="module")
+def certified_provider():
+    """`oidc-provider` of npm, which is OpenID Certified; `make page` installs it."""
+    root = Path(__file__).parents[2]
+    if shutil.which("node") is None or not (root / "node_modules/oidc-provider").is_dir():
+        pytest.skip("oidc-provider of npm is not installed")
+    port = free_port()
+    script = Path(__file__).with_name("provider.mjs")
+    command = ["node", script, str(port), f"{ADDRESS}/sign-in/callback", SECRET]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdout.readline() == b"ready\n"
+        yield f"http://127.0.0.1:{port}"
+        process.terminate()
+
+
+def test_a_person_signs_in_at_a_certified_provider(tmp_path, certified_provider):
+    with running(tmp_path, single_sign_on=by_openid(certified_provider)) as service:
+        client = browser(service)
+        there = client.get("/sign-in").headers["location"]
+        with requests.Session() as person:
+            answer = person.get(there, timeout=5)
+            for said in ({"prompt": "login", "login": "vera"}, {"prompt": "consent"}):
+                form = re.search('action="([^"]+)"', answer.text)[1]
+                answer = person.post(form, data=said, timeout=5, allow_redirects=False)
+                while not (there := answer.headers.get("location", ADDRESS)).startswith(
+                    ADDRESS
+                ):
+                    there = urljoin(certified_provider, there)
+                    answer = person.get(there, timeout=5, allow_redirects=False)
+        assert client.get(answer.headers["location"]).status_code == 303
+        session = client.get("/api/session").json()
+        assert (session["user"], session["role"]) == ("vera", "admin")
 
 
 # A proxy that names people.

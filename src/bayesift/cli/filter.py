@@ -15,7 +15,7 @@ import typer
 from rich.table import Table
 from typer import Argument, Option
 
-from bayesift.cli.console import busy, counting, print_note, stdout, write_report
+from bayesift.cli.console import busy, counting, print_note, stdout, table, write_report
 from bayesift.cli.options import (
     AsJson,
     CorpusName,
@@ -256,6 +256,14 @@ def simulate(
     plots: Annotated[
         Path | None, Option(help="Folder for charts (SVG).", file_okay=False)
     ] = None,
+    routing: Annotated[
+        int | None,
+        Option(
+            help="Instead: a reader judges groups of this many documents, those that rank highest "
+            "after learning; learners are compared by what was found.",
+            min=1,
+        ),
+    ] = None,
     as_json: AsJson = False,
     report: ReportPath = None,
     *,
@@ -267,6 +275,15 @@ def simulate(
 
     One profile per category retrieves documents and learns; what is retrieved is measured.
     """
+    if routing is not None:
+        if report is not None or plots is not None:
+            raise typer.BadParameter(
+                "takes neither --report nor --plots", param_hint="--routing"
+            )
+        named = None if profiles is None else split_names(profiles)
+        read = _part(_whole(source.read(corpus, quiet=quiet), corpus), splits, dated=False)
+        _route(read, named, (max(min_relevant, 1), max_relevant), routing, as_json, quiet=quiet)
+        return
     from bayesift.filtering import simulate as play
     from bayesift.filtering import stream_of
 
@@ -302,6 +319,40 @@ def simulate(
         print(json.dumps(as_record(simulation), indent=2))
     else:
         print_simulation(simulation)
+
+
+def _route(
+    corpus: Corpus,
+    topics: list[str] | None,
+    relevant: tuple[int, int | None],
+    group: int,
+    as_json: bool,
+    *,
+    quiet: bool,
+) -> None:
+    """Print the shares of relevant documents found by group, mean over topics and starts."""
+    from bayesift.filtering import simulate_routing
+
+    n_topics = len(topics or corpus.categories)
+    with counting("topics", n_topics, quiet=quiet) as progress, usage_errors():
+        routing = simulate_routing(
+            corpus, topics=topics, relevant=relevant, group=group, progress=progress
+        )
+    means = {name: runs.mean(axis=0).tolist() for name, runs in routing.recall.items()}
+    if as_json:
+        found = {"topics": routing.topics, "group": group, "recall": means}
+        print(json.dumps(found, indent=2))
+        return
+    n_groups = len(next(iter(means.values())))
+    shown = [k for k in (1, 2, 5, 10) if k <= n_groups]
+    rows = table("learner", *(f"{k * group:,} judged" for k in shown))
+    for name, recall in means.items():
+        rows.add_row(name, *(f"{100 * recall[k - 1]:.1f}%" for k in shown))
+    print(
+        f"{routing.n_documents:,} documents, {len(routing.topics):,} topics: relevant documents "
+        f"found, {group:,} at a time\n"
+    )
+    stdout().print(rows)
 
 
 add_command(

@@ -16,6 +16,7 @@ from bayesift.filtering.events import (
     Taught,
 )
 from bayesift.filtering.profile import Profile, ProfileSettings
+from bayesift.filtering.routing import ROUTERS, Routing, route, simulate_routing
 from bayesift.filtering.running import FilterRun, engine_of
 from bayesift.filtering.saving import OpenFilter, create_filter, open_filter, save_checkpoint
 from bayesift.filtering.simulation import (
@@ -44,6 +45,7 @@ from bayesift.filtering.tables import (
 from bayesift.filtering.vectors import DocumentVector, VectorSpace
 
 __all__ = [
+    "ROUTERS",
     "STRATEGIES",
     "DocumentVector",
     "Filter",
@@ -60,6 +62,7 @@ __all__ = [
     "ProfileState",
     "RecallFloor",
     "Retrieved",
+    "Routing",
     "Simulation",
     "Strategy",
     "Stream",
@@ -73,8 +76,10 @@ __all__ = [
     "open_filter",
     "reading_figure",
     "recall_figure",
+    "route",
     "save_checkpoint",
     "simulate",
+    "simulate_routing",
     "stream_of",
     "table_five",
     "table_four",

@@ -10,7 +10,7 @@ import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import anyio.to_thread
 import uvicorn
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.openapi.utils import get_openapi
-from fastapi.responses import FileResponse, PlainTextResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 from starlette.datastructures import MutableHeaders
@@ -31,9 +31,10 @@ import bayesift
 from bayesift.errors import BayesiftError
 from bayesift.filtering import FilterEngine, MemoryLog
 from bayesift.records import Document
-from bayesift.service.access import member_routes
+from bayesift.service.access import audit, member_routes
 from bayesift.service.access import routes as access_routes
 from bayesift.service.access.callers import check_caller, identify
+from bayesift.service.api_page import api_page
 from bayesift.service.errors import (
     MEDIA_TYPE,
     BusyError,
@@ -96,7 +97,15 @@ _ROUTERS = (
     review_routes.exports,
     model_routes.router,
     model_routes.metrics,
+    audit.router,
 )
+# Routes, and what their paths begin with before the first parameter.
+_ROUTES = [
+    (route.path.partition("{")[0], route)
+    for router in _ROUTERS
+    for route in router.routes
+    if isinstance(route, APIRoute)
+]
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -153,6 +162,12 @@ def page() -> FileResponse:
     if not index.is_file():
         raise NotFoundError("this installation has no page")
     return FileResponse(index, media_type="text/html; charset=utf-8")
+
+
+@status.get("/docs", include_in_schema=False)
+def api(request: Request) -> HTMLResponse:
+    """Return the page of the HTTP API."""
+    return HTMLResponse(api_page(request.app.openapi()))
 
 
 def create_app(service: Service) -> FastAPI:
@@ -239,6 +254,7 @@ def run(
     # would hold up all threads.
     gc.collect()
     gc.freeze()
+    audit.note_settings(service)
     _Server(config, service).run(None if listener is None else [listener])
 
 
@@ -402,8 +418,9 @@ class _Gate:
 
 def _route_of(scope: Scope) -> tuple[APIRoute | None, dict[str, Any]]:
     """Return the route of a request, and the parameters that its path holds."""
-    for route in chain.from_iterable(router.routes for router in _ROUTERS):
-        if isinstance(route, APIRoute):
+    for beginning, route in _ROUTES:
+        # Matching a path takes longer than to see that it begins in another way.
+        if scope["path"].startswith(beginning):
             match, found = route.matches(scope)
             if match is Match.FULL:
                 return route, found["path_params"]

@@ -70,17 +70,23 @@ class ServiceSettings:
     snapshot_every : events between snapshots
     lease_seconds : how long a document in a reviewer's queue is reserved for them
     session_hours : lifetime of a browser session
-    requests_per_second, burst : rate limit per person, on average and at once
+    requests_per_second : requests of a person, on average
+    burst : requests of a person at once
     logins_per_minute : sign-in attempts per address
     max_json : bytes of a request, unless it carries documents, a filter or a file
-    max_body, max_upload : bytes of a request with documents or a filter, and of a file of records
+    max_body : bytes of a request with documents or a filter
+    max_upload : bytes of a file of records, a table, a project or a model
     max_values : texts, numbers, lists and objects of a request in JSON
     max_text : characters of a document
     max_batch : documents per request; they are learned `chunk` at a time
-    chunk, chunk_characters : documents per transaction, and characters of those after the first
-    reading_seconds, reading_bytes : limits of time and memory of a process that reads a file
-    waiting_people, waiting_batches : lengths of the writer's two queues
-    streams, streams_per_person : event streams open at once
+    chunk : documents per transaction
+    chunk_characters : characters of the documents of a transaction, after the first
+    reading_seconds : time that a process may take to read a file
+    reading_bytes : memory that it may take
+    waiting_people : operations of people that may wait for the writer
+    waiting_batches : batches of documents that may wait for it
+    streams : event streams open at once
+    streams_per_person : event streams of one person
     proxy : address of a proxy in front of the service whose X-Forwarded-For is trusted, or several
         with commas; None if no proxy is used
     single_sign_on : how people sign in who are known elsewhere

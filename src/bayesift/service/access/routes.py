@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from html import escape
 from typing import Annotated, Any, Literal
 
@@ -10,7 +11,7 @@ from fastapi import APIRouter, Cookie, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from bayesift.errors import BayesiftError
-from bayesift.service.access.audit import REFUSED, SIGNED_IN, SIGNED_OUT
+from bayesift.service.access.audit import REFUSED, SIGNED_IN, SIGNED_OUT, user_changed
 from bayesift.service.access.callers import (
     COOKIE,
     FIRST_ADMIN,
@@ -46,8 +47,13 @@ from bayesift.service.access.schemas import (
     UserIn,
     UserOut,
 )
-from bayesift.service.access.single_sign_on import BEGUN_SECONDS, Known, admit
-from bayesift.service.db.tables import SessionRow
+from bayesift.service.access.single_sign_on import (
+    BEGUN_SECONDS,
+    Known,
+    SingleSignOn,
+    admit,
+)
+from bayesift.service.db.tables import SessionRow, TokenRow
 from bayesift.service.errors import (
     BusyError,
     NotAllowedError,
@@ -203,7 +209,7 @@ async def _admitted(service: Service, request: Request, known: Known) -> Respons
     """Sign in a person whom the provider or the proxy has recognized."""
     single = service.settings.single_sign_on
     assert single is not None
-    name = await service.do(_NO_USER, lambda unit: admit(unit, single, known))
+    name = await service.do(_NO_USER, partial(_admit, single=single, known=known))
     person = service.people.of_name(name)
     if person is None:
         raise NotAllowedError("none of your groups may use this service")
@@ -214,11 +220,23 @@ async def _admitted(service: Service, request: Request, known: Known) -> Respons
     return answer
 
 
+def _admit(unit: UnitOfWork, single: SingleSignOn, known: Known) -> str | None:
+    """Let a person in, and keep in the log what that changed."""
+    before = {user.name: user.role for user in unit.tx.users()}
+    name = admit(unit, single, known)
+    for user in unit.tx.users():
+        if before.get(user.name) != user.role:
+            way = "role by groups" if user.name in before else "added by single sign-on"
+            user_changed(unit, user.name, way, role=user.role)
+    return name
+
+
 async def _not_signed_in(service: Service, request: Request, error: BayesiftError) -> Response:
     """Answer with a page of one sentence."""
     if not isinstance(error, BusyError):
         await _refused(service, request, "single sign-on")
-    sentence = escape(str(error))
+    said = str(error)
+    sentence = escape(f"{said[:1].upper()}{said[1:]}.")
     return HTMLResponse(_REFUSED.format(sentence), getattr(error, "status", 422))
 
 
@@ -253,7 +271,13 @@ async def set_up(body: FirstAdminIn, request: Request, service: TheService) -> N
         )
     service.first_start_until = 0.0
     first = Person(FIRST_ADMIN, "admin")
-    token = await service.do(first, lambda unit: claim_first_admin(unit.tx, body.name))
+
+    def operation(unit: UnitOfWork) -> str:
+        token = claim_first_admin(unit.tx, body.name)
+        user_changed(unit, body.name, "set up", role="admin")
+        return token
+
+    token = await service.do(first, operation)
     return NewUserOut(name=body.name, role="admin", token=token)
 
 
@@ -287,7 +311,13 @@ def list_users(person: Admin, service: TheService) -> list[UserOut]:
 @users.post("", status_code=201)
 async def create_user(body: UserIn, person: Admin, service: TheService) -> NewUserOut:
     """Add a user; the token is not shown again."""
-    token = await service.do(person, lambda unit: add_user(unit.tx, body.name, body.role))
+
+    def operation(unit: UnitOfWork) -> str:
+        token = add_user(unit.tx, body.name, body.role)
+        user_changed(unit, body.name, "added", role=body.role)
+        return token
+
+    token = await service.do(person, operation)
     return NewUserOut(name=body.name, role=body.role, token=token)
 
 
@@ -296,7 +326,13 @@ async def reset(
     name: Annotated[Name, Path()], person: Admin, service: TheService
 ) -> NewUserOut:
     """Give a user a new token, which is not shown again, and end their sessions."""
-    token = await service.do(person, lambda unit: reset_token(unit.tx, name))
+
+    def operation(unit: UnitOfWork) -> str:
+        token = reset_token(unit.tx, name)
+        user_changed(unit, name, "new token")
+        return token
+
+    token = await service.do(person, operation)
     found = service.people.of_token(token)
     assert found is not None
     return NewUserOut(name=found.name, role=found.role, token=token)
@@ -307,7 +343,12 @@ async def delete_user(
     name: Annotated[Name, Path()], person: Admin, service: TheService
 ) -> None:
     """Remove a user; their judgements stay."""
-    await service.do(person, lambda unit: remove_user(unit, name))
+
+    def operation(unit: UnitOfWork) -> None:
+        remove_user(unit, name)
+        user_changed(unit, name, "removed")
+
+    await service.do(person, operation)
 
 
 @tokens.get("")
@@ -323,9 +364,14 @@ async def create_token(
     body: ProgramTokenIn, person: Themselves, service: TheService
 ) -> NewTokenOut:
     """Create a token for a program that acts for you; it is not shown again."""
-    token, row = await service.do(
-        person, lambda unit: new_program_token(unit.tx, person.name, **body.model_dump())
-    )
+
+    def operation(unit: UnitOfWork) -> tuple[str, TokenRow]:
+        made = new_program_token(unit.tx, person.name, **body.model_dump())
+        change = "token for a program"
+        user_changed(unit, person.name, change, token=body.name, scope=body.scope)
+        return made
+
+    token, row = await service.do(person, operation)
     return NewTokenOut(**TokenOut.model_validate(row).model_dump(), token=token)
 
 
@@ -334,7 +380,12 @@ async def delete_token(
     name: Annotated[Name, Path()], person: Themselves, service: TheService
 ) -> None:
     """Delete a token of yours; what uses it is refused at once."""
-    await service.do(person, lambda unit: drop_token(unit.tx, person.name, name))
+
+    def operation(unit: UnitOfWork) -> None:
+        drop_token(unit.tx, person.name, name)
+        user_changed(unit, person.name, "token for a program deleted", token=name)
+
+    await service.do(person, operation)
 
 
 @invitations.post("", status_code=201)

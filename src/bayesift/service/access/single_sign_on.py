@@ -34,12 +34,13 @@ class SingleSignOn:
     ----------
     roles : role in the service by group, the highest one counts; the group `*` is everyone
     issuer : address of the OpenID provider, as it names itself
-    client_id, secret : name of this service at the provider, and its secret if it has one
+    client_id : name of this service at the provider
+    secret : of this service at the provider, if it has one
     public_url : address of this service in browsers
     scope : what the provider is asked for
     groups_claim : name of the claim that lists the groups of a person
-    user_header, groups_header : headers by which the proxy names a person and, separated by
-        commas, their groups
+    user_header : header by which the proxy names a person
+    groups_header : header by which the proxy lists their groups, separated by commas
     """
 
     roles: Mapping[str, Role]

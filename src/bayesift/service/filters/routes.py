@@ -12,6 +12,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from bayesift.filtering import ProfileState
 from bayesift.service import readers
+from bayesift.service.access.audit import NOTED
 from bayesift.service.access.callers import Item, Owner, Person, Reader, Reviewer
 from bayesift.service.db.tables import FilterRow, column_values
 from bayesift.service.errors import NotFoundError
@@ -117,7 +118,10 @@ def curve(name: FilterName, person: Reader, service: TheService) -> schemas.Curv
 
 
 @exports.get(
-    "/{name}/export/model", response_class=Response, responses=file_answer("application/zip")
+    "/{name}/export/model",
+    response_class=Response,
+    responses=file_answer("application/zip"),
+    dependencies=[NOTED],
 )
 def export_model(name: FilterName, person: Reader, service: TheService) -> Response:
     """Export the filter as a model file (zip): its weights and its vocabulary."""
@@ -130,6 +134,7 @@ def export_model(name: FilterName, person: Reader, service: TheService) -> Respo
     "/{name}/export/judgements.csv",
     response_class=StreamingResponse,
     responses=file_answer("text/csv"),
+    dependencies=[NOTED],
 )
 def export_csv(name: FilterName, person: Reader, service: TheService) -> StreamingResponse:
     """Export judged documents as CSV.
@@ -147,6 +152,7 @@ def export_csv(name: FilterName, person: Reader, service: TheService) -> Streami
     "/{name}/export/judgements.jsonl",
     response_class=StreamingResponse,
     responses=file_answer("application/x-ndjson"),
+    dependencies=[NOTED],
 )
 def export_lines(name: FilterName, person: Reader, service: TheService) -> StreamingResponse:
     """Export judged documents as JSON lines."""

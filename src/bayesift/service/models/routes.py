@@ -17,6 +17,7 @@ from prometheus_client.core import Metric
 from bayesift.errors import DataError
 from bayesift.report import model_card
 from bayesift.service import readers
+from bayesift.service.access.audit import NOTED
 from bayesift.service.access.callers import Admin, Asker, Reader, Reviewer
 from bayesift.service.db.tables import ModelRow
 from bayesift.service.errors import NotFoundError, TooLargeError, UnavailableError
@@ -173,6 +174,7 @@ async def correct(
     "/{name}/corrections.csv",
     response_class=StreamingResponse,
     responses=file_answer("text/csv"),
+    dependencies=[NOTED],
 )
 def export_corrections(
     name: ModelName, person: Reader, service: TheService

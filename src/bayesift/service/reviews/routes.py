@@ -16,6 +16,7 @@ from bayesift.screening import PrismaFlow
 from bayesift.screening.full_texts import FullTextFile, safe_name
 from bayesift.screening.review_log import Stage, Status
 from bayesift.service import readers
+from bayesift.service.access.audit import NOTED, SETTINGS
 from bayesift.service.access.callers import Item, Owner, Person, Reader, Reviewer
 from bayesift.service.errors import ConflictError, NotFoundError
 from bayesift.service.files import FILE_BODY, attached, file_answer, shown
@@ -153,7 +154,12 @@ async def change(
         await service.do(person, lambda unit: operations.rename(unit, review, name))
     values = {} if body.settings is None else body.settings.model_dump(exclude_none=True)
     if values:
-        return await _command(service, person, review, live.ChangeSettings(**values))
+
+        def operation(unit: UnitOfWork) -> None:
+            perform(unit, review, live.ChangeSettings(**values))
+            unit.record(SETTINGS, review=review, payload=values)
+
+        await service.do(person, operation)
     return await run_in_threadpool(review_out, service, review, person)
 
 
@@ -481,7 +487,12 @@ def flow(
     return Response(content, media_type="image/svg+xml", headers=attached(name))
 
 
-@exports.get("/audit.csv", response_class=Response, responses=file_answer("text/csv"))
+@exports.get(
+    "/audit.csv",
+    response_class=Response,
+    responses=file_answer("text/csv"),
+    dependencies=[NOTED],
+)
 def audit(review: ReviewId, person: Reader, service: TheService) -> Response:
     """Export what people did to the review, in order, without what is blind for the caller."""
     with service.live.reviews.reading(review) as opened:
@@ -494,6 +505,7 @@ def audit(review: ReviewId, person: Reader, service: TheService) -> Response:
     "/records.{kind}",
     response_class=Response,
     responses=file_answer("application/octet-stream"),
+    dependencies=[NOTED],
 )
 async def export(
     review: ReviewId,
@@ -515,7 +527,12 @@ async def export(
     return Response(content, media_type=MEDIA_TYPES[kind], headers=attached(f"{name}.{kind}"))
 
 
-@exports.get("/project.zip", response_class=Response, responses=file_answer("application/zip"))
+@exports.get(
+    "/project.zip",
+    response_class=Response,
+    responses=file_answer("application/zip"),
+    dependencies=[NOTED],
+)
 async def export_project(review: ReviewId, person: Reader, service: TheService) -> Response:
     """Export the review as a project of `bayesift screen`, without what is blind for the caller."""
 

@@ -22,6 +22,12 @@ export async function usersView(_params, signal) {
       h("h1", {}, "People"),
       h("section", { class: "card" }, h("h2", {}, "Add a person"), addForm(fresh, refresh), fresh),
       h("section", { class: "card" }, h("h2", {}, "Everybody"), list),
+      h(
+        "p",
+        {},
+        h("a", { href: "api/audit.csv", download: "" }, "Audit trail (CSV)"),
+        ": who signed in, and what was set, exported, and done to users and models.",
+      ),
     ),
   };
 }
