@@ -1,7 +1,7 @@
 """Compare exported scorers in node with Python, on all corpora of the data directory.
 
 Of every document the terms are compared: words and pairs of words, and n-grams of characters. The
-model `auto` is fitted to the training documents, or to three of four where there is no split; on
+model `auto` is fitted to the training documents, or to three of four where there is no split. On
 the others decisions and probabilities are compared. Needs node.
 
     python -m benchmarks.scorer
@@ -46,7 +46,7 @@ _NAMED = (
     "20newsgroups",
 )
 _LANGUAGES = ("arabic", "english", "german", "italian")
-_BUDGET = 40.0  # seconds of a fit: what is compared is the scorer, not the model
+_BUDGET = 15.0  # seconds of a fit: what is compared is the scorer, not the model
 _VECTORIZERS = {
     "terms": TermVectorizer(ngram_range=(1, 2)),
     "spelling": TermVectorizer(analyzer="char_wb", ngram_range=(2, 5)),

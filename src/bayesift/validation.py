@@ -92,11 +92,12 @@ def check_terms(
     `feature_names_in_`; it stays as it is when X is refused. X may have more columns than it has
     seen if `may_grow`.
     """
-    rows = sparse.csr_array(
-        check_array(
+    rows = X
+    if not _are_finite_rows(X):
+        checked = check_array(
             X, accept_sparse="csr", dtype=np.float64, estimator=estimator, input_name="X"
         )
-    )
+        rows = sparse.csr_array(checked)
     if n_documents is not None and rows.shape[0] != n_documents:
         raise ValueError(
             f"inconsistent numbers of samples: X has {rows.shape[0]}, y has {n_documents}"
@@ -113,12 +114,24 @@ def check_terms(
         )
     if estimator is not None:
         wider = may_grow and rows.shape[1] > estimator.n_features_in_
-        validate_data(estimator, X, reset=reset or wider, skip_check_array=True)
+        fits = X is rows and rows.shape[1] == getattr(estimator, "n_features_in_", None)
+        if reset or not fits or hasattr(estimator, "feature_names_in_"):
+            validate_data(estimator, X, reset=reset or wider, skip_check_array=True)
     indices, indptr = (
         rows.indices.astype(np.int32, copy=False),
         rows.indptr.astype(np.int32, copy=False),
     )
     return sparse.csr_array((rows.data, indices, indptr), shape=rows.shape)
+
+
+def _are_finite_rows(X: Any) -> bool:
+    """Whether X is what a vectorizer gives, which needs no check that takes long for one text."""
+    return (
+        isinstance(X, sparse.csr_array)
+        and X.dtype == np.float64
+        and min(X.shape) > 0
+        and bool(np.isfinite(X.data).all())
+    )
 
 
 def check_targets(y: Any, *, classes: Any = None) -> Targets:

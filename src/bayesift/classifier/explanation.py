@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -122,13 +122,13 @@ def explain_texts(
     scores = classifier.scores_of(X)
     decisions = classifier.decisions_of(scores)
     thresholds = _thresholds(classifier, scores)
-    terms = classifier.terms()
-    known = set(terms)
-    names = [*terms, *_listed_columns(classifier.features_)]
+    features = classifier.features_
+    names = features.listed_names(X)
+    n_terms = X.shape[1] - sum(features.block_sizes().values())
     found = []
     for row, value in enumerate(texts.values):
         text = str(value)
-        blocks = _block_parts(classifier.features_, text, X.shape[1], len(terms))
+        blocks = _block_parts(features, text, X.shape[1], n_terms)
         explained = []
         columns = _to_explain(classifier.categories_, categories, decisions[row], scores[row])
         for j in sorted(columns, key=lambda j: -scores[row, j]):
@@ -147,16 +147,19 @@ def explain_texts(
         if texts.are_vectors:
             found.append(Explanation(tuple(explained), X[[row]].nnz, 0, ()))
         else:
-            found.append(_with_unseen(classifier, text, explained, known))
+            found.append(_with_unseen(classifier, text, explained))
     return found
 
 
 def _with_unseen(
-    classifier: Any, text: str, explained: list[CategoryExplanation], known: set[str]
+    classifier: Any, text: str, explained: list[CategoryExplanation]
 ) -> Explanation:
     """Count the words of a text that the model does not know."""
     counts = classifier.vectorizer_.term_counts(text)
-    unseen = {term: n for term, n in counts.items() if term not in known}
+    are_known = classifier.features_.knows(counts)
+    unseen = {
+        term: n for (term, n), known in zip(counts.items(), are_known, strict=True) if not known
+    }
     n_unseen = sum(unseen.values())
     by_meaning = 0
     embedder = classifier.embedder_
@@ -196,7 +199,7 @@ def explain_category(
     column: int,
     key: Any,
     decision: tuple[str, float, float | None, bool],
-    terms: Sequence[str | None],
+    terms: Mapping[int, str | None],
     top: int,
     blocks: Sequence[tuple[Block, WordParts]] = (),
 ) -> CategoryExplanation:
@@ -245,14 +248,6 @@ def explain_category(
         integrated=None if integrated is None else float(integrated),
         interval=None if interval is None else (float(interval[0]), float(interval[1])),
     )
-
-
-def _listed_columns(features: TextFeatures) -> list[str | None]:
-    """Return the names of the columns behind the terms: of a table; words share in the others."""
-    names: list[str | None] = []
-    for kind, block in features.block_names().items():
-        names += block if kind == "columns" else [None] * len(block)
-    return names
 
 
 def _block_parts(

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
 
-from bayesift.arrays import IntArray, SparseRows
+from bayesift.arrays import BoolArray, IntArray, SparseRows
 from bayesift.classifier.table_columns import TableColumns
 from bayesift.classifier.texts import Texts
 from bayesift.errors import DataError
@@ -151,11 +151,54 @@ class TextFeatures:
             names["columns"] = self.table.names
         return names
 
+    def block_sizes(self) -> dict[BlockKind, int]:
+        """Return the number of columns of each block beside the words."""
+        sizes: dict[BlockKind, int] = {}
+        if self.embedder is not None:
+            sizes["vectors"] = len(self.embedder.get_feature_names_out())
+        if self.characters is not None:
+            sizes["characters"] = len(self.characters.vocabulary_)
+        if self.table is not None:
+            sizes["columns"] = len(self.table.names)
+        return sizes
+
+    def listed_names(self, rows: SparseRows) -> dict[int, str | None]:
+        """Return the names of the columns in which rows have entries.
+
+        Columns that words share in have None. The names of a large vocabulary are not all made.
+        """
+        used = np.unique(rows.indices)
+        sizes = self.block_sizes()
+        listed: dict[int, str | None] = dict.fromkeys(used.tolist())
+        columns = used[used < rows.shape[1] - sum(sizes.values())]
+        if self.vectorizer is None:
+            names = [f"term {column}" for column in columns]
+        else:
+            terms = columns
+            if self.selection is not None:
+                terms = np.flatnonzero(self.selection.get_support())[columns]
+            names = self.vectorizer.vocabulary_.words.take(terms).to_strings()
+        listed.update(zip(columns.tolist(), names, strict=True))
+        if self.table is not None:
+            first = rows.shape[1] - sizes["columns"]
+            for column in used[used >= first].tolist():
+                listed[column] = self.table.names[column - first]
+        return listed
+
+    def knows(self, terms: Collection[str]) -> BoolArray:
+        """Whether terms are columns of the model."""
+        assert self.vectorizer is not None
+        columns = np.array(self.vectorizer.vocabulary_.columns(terms), dtype=np.intp)
+        known: BoolArray = columns >= 0
+        if self.selection is not None:
+            known[known] = self.selection.get_support()[columns[known]]
+        return known
+
     def known_words(self, rows: SparseRows) -> SparseRows:
         """Return the columns of the shortest terms: if a word is unknown, its pairs are too."""
         words = sparse.csr_array(rows)
         if self.kinds:
-            words = words[:, : len(self.term_names(words.shape[1]))]
+            words = words[:, : words.shape[1] - sum(self.block_sizes().values())]
         vectorizer = self.vectorizer
         if vectorizer is None or vectorizer.ngram_range[0] == vectorizer.ngram_range[1]:
             return words
@@ -163,6 +206,20 @@ class TextFeatures:
         if self.selection is not None:
             lengths = lengths[self.selection.get_support()]
         return words[:, np.flatnonzero(lengths == vectorizer.ngram_range[0])]
+
+    def count_known_words(self, rows: SparseRows) -> IntArray:
+        """Count the entries of each row in the columns of `known_words`."""
+        is_counted = rows.indices < rows.shape[1] - sum(self.block_sizes().values())
+        vectorizer = self.vectorizer
+        if vectorizer is not None and vectorizer.ngram_range[0] < vectorizer.ngram_range[1]:
+            lengths = vectorizer.ngram_lengths_
+            if self.selection is not None:
+                lengths = lengths[self.selection.get_support()]
+            terms = rows.indices[is_counted]
+            is_counted[is_counted] = lengths[terms] == vectorizer.ngram_range[0]
+        until = np.concatenate([[0], np.cumsum(is_counted)])
+        counts: IntArray = np.diff(until[rows.indptr])
+        return counts
 
     def count_words(self, texts: Texts) -> IntArray:
         """Count the distinct words of each text, known or not."""

@@ -276,6 +276,6 @@ def _check_widths(features: TextFeatures, estimator: ThresholdedClassifier) -> N
         n_terms = int(np.count_nonzero(support))
     if n_terms is None:
         return
-    n_others = sum(len(names) for names in features.block_names().values())
+    n_others = sum(features.block_sizes().values())
     if n_terms + n_others != estimator.n_features_in_:
         raise DataError("the model does not fit the vocabulary")

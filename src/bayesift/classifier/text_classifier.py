@@ -460,49 +460,49 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     @property
     def categories_(self) -> tuple[str, ...]:
         """The names of the categories, in the order of the columns of probabilities."""
-        check_is_fitted(self)
+        self._check_fitted()
         return self.label_form_.categories
 
     @property
     def classes_(self) -> Array:
         """The labels as they were given, in the order of the columns of probabilities."""
-        check_is_fitted(self)
+        self._check_fitted()
         return self.label_form_.classes_array
 
     @property
     def multilabel_(self) -> bool:
         """Whether a text may have none or several categories."""
-        check_is_fitted(self)
+        self._check_fitted()
         return self.label_form_.multilabel
 
     @property
     def model_(self) -> Any:
         """The fitted model, without its decision rule."""
-        check_is_fitted(self)
+        self._check_fitted()
         return self.estimator_.estimator_
 
     @property
     def vectorizer_(self) -> TermVectorizer | None:
         """The fitted vectorizer; None if the model was fitted to term vectors."""
-        check_is_fitted(self)
+        self._check_fitted()
         return self.features_.vectorizer
 
     @property
     def selection_(self) -> SelectTerms | None:
         """The fitted selection of terms; None where all are kept."""
-        check_is_fitted(self)
+        self._check_fitted()
         return self.features_.selection
 
     @property
     def embedder_(self) -> TextEmbedder | None:
         """The fitted `TextEmbedder`; None where the model does not use word vectors."""
-        check_is_fitted(self)
+        self._check_fitted()
         return self.features_.embedder
 
     @property
     def n_features_in_(self) -> int:
         """Number of terms, if the model was fitted to term vectors."""
-        check_is_fitted(self)
+        self._check_fitted()
         if self.vectorizer_ is not None:
             raise AttributeError("the model was fitted to texts, which have no columns")
         return int(
@@ -512,7 +512,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
     @property
     def has_probabilities_(self) -> bool:
         """Whether the scores are probabilities."""
-        check_is_fitted(self)
+        self._check_fitted()
         return hasattr(self.model_, "predict_proba")
 
     def predict(self, X: Any, *, abstain: float | None = None) -> Any:
@@ -559,7 +559,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
             raise DataError(
                 f"a {type(self.model_).__name__} has no probabilities to be unsure by"
             )
-        n_known = np.diff(self.features_.known_words(vectors).indptr)
+        n_known = self.features_.count_known_words(vectors)
         n_terms = n_known
         if self.vectorizer_ is not None:
             n_terms = np.maximum(self.features_.count_words(texts), n_known)
@@ -634,7 +634,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def read(self, texts: Any) -> Texts:
         """Read texts in any form of `read_texts`, by the columns that the model was fitted to."""
-        check_is_fitted(self)
+        self._check_fitted()
         table = self.features_.table
         besides = [] if table is None else [column.name for column in table.columns]
         read = read_texts(texts, columns=self.text_columns_, besides=besides)
@@ -666,7 +666,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
         Columns of other blocks come after them: see `get_feature_names_out`.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         fitted = self.estimator_ if self.selection_ is None else self.selection_
         return self.features_.term_names(fitted.n_features_in_)
 
@@ -695,7 +695,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         >>> [(found.category, found.words[0].word) for found in classifier.top_terms(n=1)]
         [('crude', 'oil'), ('grain', 'corn')]
         """
-        check_is_fitted(self)
+        self._check_fitted()
         return top_terms(self, n)
 
     @overload
@@ -842,6 +842,11 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
+
+    def _check_fitted(self) -> None:
+        # scikit-learn's check asks for the tags, which takes long where one text is classified.
+        if not hasattr(self, "estimator_"):
+            check_is_fitted(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -59,7 +59,7 @@ def content_of(classifier: TextClassifier, name: str) -> dict[str, Any]:
     chosen = np.arange(len(words.vocabulary_))
     if features.selection is not None:
         chosen = np.flatnonzero(features.selection.get_support())
-    sizes = [len(chosen), *map(len, features.block_names().values())]
+    sizes = [len(chosen), *features.block_sizes().values()]
     if sum(sizes) != weights.shape[1]:
         raise DataError("the model has other columns than its vectorizer; fit it again")
     ends = np.cumsum(sizes)

@@ -161,7 +161,7 @@ class Design:
         rows = self.rows
         owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
         data = np.where(known[rows.indices], rows.data, 0.0)
-        for kind in _NORMALISED:
+        for kind in set(_NORMALISED).intersection(self.kinds):
             in_kind = np.zeros(rows.shape[1], dtype=bool)
             in_kind[self.columns_of({kind})] = True
             _restore_lengths(data, rows.data, owners, in_kind[rows.indices])

@@ -31,6 +31,7 @@ from bayesift.validation import (
     check_two_classes,
 )
 
+_FEW_ENTRIES = 0.1  # of documents, for each term
 _SPARSE_BELOW_SHARE = 0.25  # share of weights that are not 0
 
 
@@ -107,6 +108,11 @@ def compact(weights: FloatArray) -> Any:
 def scores_of(X: SparseRows, coefficients: Any, intercepts: FloatArray) -> Array:
     """X coefficients' + intercepts, documents x categories."""
     if not sparse.issparse(coefficients):
+        if X.nnz < _FEW_ENTRIES * coefficients.shape[1]:
+            # SciPy would copy the weights of all terms for the few that occur.
+            used, positions = np.unique(X.indices, return_inverse=True)
+            X = sparse.csr_array((X.data, positions, X.indptr), shape=(X.shape[0], len(used)))
+            coefficients = coefficients[:, used]
         scores: FloatArray = X @ coefficients.T + intercepts
         return scores
     scores = np.empty((X.shape[0], len(intercepts)))

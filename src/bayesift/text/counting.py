@@ -351,8 +351,12 @@ def weigh(
     """
     counts.data[:] = _LOCAL[weighting](counts.data)
     if weighting in _GLOBAL:
-        rarity = _GLOBAL[weighting](n_documents / np.maximum(document_frequencies, 1))
-        counts.data *= rarity[counts.indices]
+        if counts.nnz < len(document_frequencies):
+            frequencies = document_frequencies[counts.indices]
+            counts.data *= _GLOBAL[weighting](n_documents / np.maximum(frequencies, 1))
+        else:
+            rarity = _GLOBAL[weighting](n_documents / np.maximum(document_frequencies, 1))
+            counts.data *= rarity[counts.indices]
         counts.eliminate_zeros()
     if cosine or weighting in _OF_LENGTH_ONE:
         scale_to_length_one(counts, blocks)
@@ -369,7 +373,8 @@ def scale_to_length_one(X: sparse.csr_array, blocks: IntArray | None = None) -> 
         X.data /= np.repeat(np.where(lengths > 0, lengths, 1), np.diff(X.indptr))
         return
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    for block in np.unique(blocks):
-        inside = np.flatnonzero(blocks[X.indices] == block)
+    block_of = blocks[X.indices]
+    for block in np.unique(block_of):
+        inside = np.flatnonzero(block_of == block)
         squares = np.bincount(rows[inside], weights=X.data[inside] ** 2, minlength=X.shape[0])
         X.data[inside] /= np.sqrt(squares)[rows[inside]]

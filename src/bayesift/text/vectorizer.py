@@ -367,7 +367,7 @@ class TermVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     def ngram_lengths_(self) -> IntArray:
         """How many words each term joins."""
         check_is_fitted(self, "vocabulary_")
-        return self.vocabulary_.table.words.ngram_lengths()
+        return self.vocabulary_.ngram_lengths()
 
     def only_words(self) -> Self:
         """Return a fitted vectorizer of the same words, without n-grams of several words."""

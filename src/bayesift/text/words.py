@@ -317,6 +317,7 @@ class Vocabulary(Mapping[str, int]):
     def __init__(self, words: Words) -> None:
         self._words = words
         self._names: list[str] = []
+        self._lengths: IntArray = np.zeros(0, dtype=np.int64)
 
     @computed_once
     def table(self) -> WordTable:
@@ -337,6 +338,12 @@ class Vocabulary(Mapping[str, int]):
         if len(self._names) < len(self):
             self._names = self.words.to_strings()
         return self._names
+
+    def ngram_lengths(self) -> IntArray:
+        """Return how many words each term joins."""
+        if len(self._lengths) < len(self):
+            self._lengths = self.words.ngram_lengths()
+        return self._lengths
 
     def to_numpy(self) -> Array:
         """Return the terms in column order as an array of strings."""

@@ -166,3 +166,22 @@ def test_many_categories_are_learned_and_saved_in_blocks(monkeypatch, tmp_path):
     assert agreement > 0.97
     restored = AutoClassifier.from_state(*model.get_state())
     np.testing.assert_array_equal(restored.predict_proba(rows), model.predict_proba(rows))
+
+
+def test_samples_of_folds_are_shared_only_while_they_are_small_and_change_nothing(monkeypatch):
+    rows, labels = documents()
+    sample = Sample(Design.of_words(rows), sparse.csr_array(labels.astype(float)), np.ones(300))
+    members = [Candidate(member, WORDS) for member in (NaiveBayesMember(0.5), LogisticMember())]
+
+    def fitted():
+        fitting = CrossFitting(members, sample, Settings(1e-2, 0, None), n_folds=3, enough=300)
+        for index in range(2):
+            fitting.score(index)
+        return fitting
+
+    shared = fitted()
+    assert len(shared.splits) == 3
+    monkeypatch.setattr(stacking, "_MAX_SHARED_ENTRIES", 0)
+    alone = fitted()
+    assert not alone.splits
+    np.testing.assert_array_equal(shared.held_out.scores, alone.held_out.scores)

@@ -42,6 +42,9 @@ _BLOCK_WEIGHTS = 1 << 23
 _MAX_KEPT_WEIGHTS = 1 << 24
 _NEGLIGIBLE_WEIGHT = 0.01
 _COLUMNS_OF_MEDIAN = 1_000
+# Entries of the samples of folds that are kept for the next member, which then need not be taken
+# again; together.
+_MAX_SHARED_ENTRIES = 25_000_000
 # A member that adds less than this share to the score is left out.
 _NEGLIGIBLE_SHARE = 1e-3
 
@@ -149,6 +152,9 @@ class CrossFitting:
             self.blocks = _blocks_of(sample)
         # Samples that several candidates share, by the kinds of their blocks.
         self.parts: dict[tuple[BlockKind, ...], Sample] = {}
+        # The sample without a fold and the rows of its documents, by the kinds of blocks and fold.
+        self.splits: dict[tuple[tuple[BlockKind, ...], int], tuple[Sample, SparseRows]] = {}
+        self._n_shared = 0
         self.folds = _folds_of(sample.labels, n_folds, settings.random_state, sample.groups)
         # The share of documents that cannot be held out, as nothing else is like them.
         self.alone = float(np.mean(self.folds == NEVER_HELD_OUT))
@@ -176,20 +182,36 @@ class CrossFitting:
             if done and goes_on is not None and not goes_on(index, self.n_fits - done):
                 self.held_out.scores[index] = 0.0
                 return False
-            held_out = np.flatnonzero(self.folds[self.held_out.documents] == fold)
-            self.held_out.scores[index, held_out] = self._scores_by(
-                index,
-                np.flatnonzero(self.folds != fold),
-                self.held_out.documents[held_out],
-            )
+            held_out = self.folds[self.held_out.documents] == fold
+            split = self._without_fold(index, int(fold))
+            self.held_out.scores[index, held_out] = self._scores_by(index, *split)
         return True
 
-    def _scores_by(self, index: int, training: IntArray, documents: IntArray) -> FloatArray:
-        """Return the scores of documents by a candidate that is fitted to other documents."""
-        member = self.candidates[index].member
+    def _without_fold(self, index: int, fold: int) -> tuple[Sample, SparseRows]:
+        """Return what `_scores_by` takes, shared by candidates with the same blocks."""
+        key = self.candidates[index].kinds, fold
+        if key in self.splits:
+            return self.splits[key]
+        documents = self.held_out.documents
+        held_out = documents[self.folds[documents] == fold]
+        learned, unseen = self._split(index, np.flatnonzero(self.folds != fold), held_out)
+        n_entries = learned.rows.nnz + unseen.nnz
+        if self._n_shared + n_entries <= _MAX_SHARED_ENTRIES:
+            self._n_shared += n_entries
+            self.splits[key] = learned, unseen
+        return learned, unseen
+
+    def _split(
+        self, index: int, training: IntArray, documents: IntArray
+    ) -> tuple[Sample, SparseRows]:
+        """Return a sample to learn from, and other documents as they are new to it."""
         sample = self.sample_of(index)
         learned = sample.take(training)
-        unseen = sample.design.take(documents).as_new_to(learned.rows)
+        return learned, sample.design.take(documents).as_new_to(learned.rows)
+
+    def _scores_by(self, index: int, learned: Sample, unseen: SparseRows) -> FloatArray:
+        """Return the scores of documents by a candidate that is fitted to a sample without them."""
+        member = self.candidates[index].member
         if len(self.blocks) == 1 or not _is_linear(member):
             scores = member.fit(learned, self.settings).scores_checked(unseen)
         else:
@@ -206,7 +228,8 @@ class CrossFitting:
         others = np.setdiff1d(np.arange(self.whole.rows.shape[0]), documents)
         scores = np.zeros((len(documents), self.whole.labels.shape[1]))
         for index in np.flatnonzero(weights).tolist():
-            scores += weights[index] * self._scores_by(index, others, documents)
+            split = self._split(index, others, documents)
+            scores += weights[index] * self._scores_by(index, *split)
         return scores
 
     def combine(self, weights: FloatArray) -> tuple[Hyperplanes, list[NotLinear]]:

@@ -73,7 +73,8 @@ class MixedMatrix:
 
     @computed_once
     def _squares(self) -> SparseRows:
-        return self.sparse.multiply(self.sparse).tocsr()
+        rows = self.sparse
+        return sparse.csr_array((rows.data**2, rows.indices, rows.indptr), shape=rows.shape)
 
     def squares_times(self, values: FloatArray) -> Array:
         """Return the transposed product of the squares of all entries."""

@@ -138,7 +138,9 @@ class _DualBlock:
             squares = lengths[:, np.newaxis]
         elif len(categories) == 1:
             self.scale = 1.0 / np.sqrt(precisions)
-            own = sparse.csr_array(problem.columns[:, self.terms])
+            own = problem.rows
+            if problem.terms is not None:
+                own = sparse.csr_array(problem.columns[:, self.terms])
             self.rows, lengths = scaled_rows(own, precisions)
             squares = lengths[:, np.newaxis]
         else:
