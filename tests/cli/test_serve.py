@@ -133,3 +133,45 @@ def test_an_address_that_others_can_reach_is_warned_about(
     assert (
         "Put a proxy with TLS in front" in capsys.readouterr().err.replace("\n", " ")
     ) is warned
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--user-header", "X-User", "--role", "*=reader"], "needs the addresses of its proxy"),
+        (["--role", "*=reader"], "only with --oidc-issuer or --user-header"),
+        (["--user-header", "X-User", "--role", "staff=owner"], "is not GROUP=ROLE"),
+        (["--oidc-issuer", "http://login.example", "--role", "*=reader"], "is not an https://"),
+    ],
+)
+def test_single_sign_on_that_would_be_unsafe_is_refused(tmp_path, capsys, options, sentence):
+    with pytest.raises(SystemExit) as ended:
+        main(["serve", "--data", str(tmp_path / "data"), *options])
+    assert ended.value.code in (1, 2)
+    assert sentence in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "data").exists()
+
+
+def test_single_sign_on_is_read_from_options_and_the_environment(tmp_path, monkeypatch):
+    given = []
+    monkeypatch.setattr("bayesift.service.run", lambda service, **_: given.append(service))
+    monkeypatch.setenv("BAYESIFT_OIDC_SECRET", "a secret")
+    monkeypatch.setenv("BAYESIFT_OIDC_ISSUER", "https://login.example")
+    options = [
+        "--oidc-client-id",
+        "us",
+        "--public-url",
+        "https://us.example",
+        "--role",
+        "a=admin",
+    ]
+    with pytest.raises(SystemExit):
+        main(["serve", "--data", str(tmp_path), "--port", str(free_port()), *options])
+    given[0].close()
+    single = given[0].settings.single_sign_on
+    assert (single.issuer, single.client_id, single.secret) == (
+        "https://login.example",
+        "us",
+        "a secret",
+    )
+    assert single.roles == {"a": "admin"}

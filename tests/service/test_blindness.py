@@ -93,6 +93,7 @@ def requests(app, review):
     for status, kind in product(STATUSES, KINDS):
         addresses.append(f"{base}/records.{kind}?only={status}")
     addresses += [f"{base}/flow.svg?narrow=true", f"{base}/next?skip={HIDDEN}", "/metrics"]
+    addresses += ["/api/audit.csv", "/api/audit.jsonl"]
     assert len(set(addresses)) > 80
     return list(dict.fromkeys(addresses))
 

@@ -185,7 +185,6 @@ async def end_sign_on(
 ) -> Response:
     """Sign in a person whom the OpenID provider has sent back."""
     try:
-        service.logins.spend(_address(request))
         if service.provider is None:
             raise NotFoundError("this service has no OpenID provider")
         known = await service.provider.finish(state, code, bayesift_sign_in)
