@@ -1,3 +1,5 @@
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -116,3 +118,29 @@ def test_text_of_short_words_wants_more_room_than_most_text():
     tokens, ends = HashTable().add_text(folded, np.array([len(text)]), 0, 1)
     assert tokens.tolist() == list(range(8)) * 5000
     assert ends.tolist() == [40_000]
+
+
+def test_words_are_read_while_others_are_added():
+    table = WordTable()
+    added = threading.Event()
+    wrong = []
+
+    def read():
+        while not added.is_set():
+            seen = table.words.to_strings()
+            if seen != [f"w{i}" for i in range(len(seen))]:
+                wrong.append(seen)
+
+    def add():
+        for start in range(0, 12_000, 3):
+            table.add(Words.of(f"w{i}" for i in range(start, start + 3)))
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    add()
+    added.set()
+    for reader in readers:
+        reader.join()
+    assert not wrong
+    assert table.words.to_strings() == [f"w{i}" for i in range(12_000)]

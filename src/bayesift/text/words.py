@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -178,15 +177,15 @@ class WordTable:
 
     @property
     def words(self) -> Words:
-        """The words in the order of their numbers."""
-        if self._hashed is not None:
-            return self._hashed.words
-        n_newer = len(self._numbers) - len(self._listed)
-        if n_newer:
-            newest_first = islice(reversed(self._numbers), n_newer)
-            newer = Words.of(list(newest_first)[::-1])
-            self._listed = Words.concatenate([self._listed, newer])
-        return self._listed
+        """The words in the order of their numbers, also while another thread adds some."""
+        numbers, hashed, listed = self._numbers, self._hashed, self._listed
+        if hashed is not None:
+            return hashed.words
+        if len(numbers) > len(listed):
+            newer = list(numbers)[len(listed) :]  # a list of a dictionary is made in one step
+            listed = Words.concatenate([listed, Words.of(newer)])
+            self._listed = listed
+        return listed
 
     def add(self, words: Words) -> IntArray:
         """Numbers of words; new words get the next numbers."""
