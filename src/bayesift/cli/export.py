@@ -39,7 +39,7 @@ def export(
         str | None, Option(help="The heading of the page. Default: the name of the model file.")
     ] = None,
 ) -> Path:
-    """Write a model as one file that classifies and explains texts without Python.
+    """Write a model as one file that scores texts without Python.
 
     The page runs in any browser, from the disk too, and the script in node: node scorer.js <
     text.txt. Neither loads or sends anything. Decisions are those of this model, probabilities are
