@@ -24,7 +24,7 @@ from bayesift.models.naive_bayes import Laplace, NaiveBayesClassifier, Smoothing
 from bayesift.state import storable
 from bayesift.validation import Targets, TermTagsMixin
 
-_SHARES_TRIED = (1.0, 0.5, 0.25, 0.125, 0.0)
+_SHARES_TRIED = (1.0, 0.5, 0.25, 0.125)  # 0 is logistic regression without naive Bayes
 _MAX_DOCUMENTS = 3_000  # that the share is chosen on: it is one number
 _FOLDS = 3  # one of which is held out
 _UNTRIED = 0.5  # the share when there are too few documents to hold any out
@@ -44,7 +44,7 @@ class NaiveBayesLogisticClassifier(TermTagsMixin, LogOddsMixin, ClassifierMixin,
 
     Parameters
     ----------
-    share : a; None chooses it among 1, 1/2, 1/4, 1/8 and 0 by the log loss of a third of the
+    share : a; None chooses it among 1, 1/2, 1/4 and 1/8 by the log loss of a third of the
         documents (of 3,000 at most), or takes 1/2 where there are too few of them
     smoothing : of naive Bayes
     tol, n_jobs : as of `SparseBayesClassifier`
