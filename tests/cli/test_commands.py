@@ -309,6 +309,15 @@ def test_settings_of_a_learner_are_listed_and_set(run, corpus, tmp_path):
     assert classifier.vectorizer.drop_frequent == 2
 
 
+def test_settings_and_options_follow_the_name_of_a_learner(run, corpus):
+    models = "svm:C=0.1:drop-frequent=1,svm:drop-frequent=0.1"
+    code, out, err = run(
+        "compare", corpus, "--text", "body", "--label", "desk", "--models", models, "-q"
+    )
+    assert (code, err) == (0, "")
+    assert all(name in out for name in models.split(","))
+
+
 def test_models_are_listed(run):
     code, out, _ = run("models")
     assert code == 0
@@ -399,6 +408,8 @@ def test_quiet_prints_nothing(run, corpus, tmp_path):
         (["compare", "{corpus}", "--models", ","], 2, "names no model"),
         (["compare", "{corpus}", "--models", "svm:n-grams=2"], 2, "no setting 'n_grams'"),
         (["compare", "{corpus}", "--models", "svm:2"], 2, "'2' is not NAME=VALUE"),
+        (["compare", "{corpus}", "--models", "svm:PANEL=2"], 2, "no setting 'PANEL'"),
+        (["fit", "{corpus}", "--model", "svm", "--effort", "quick"], 2, "auto does"),
         (["fit", "{corpus}", "--model", "svm", "--set", "C"], 2, "'C' is not NAME=VALUE"),
         (["fit", "{corpus}", "--model", "svm", "--set", "D=1"], 2, "svm: no setting 'D'"),
         (

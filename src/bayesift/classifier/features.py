@@ -199,27 +199,29 @@ class TextFeatures:
         words = sparse.csr_array(rows)
         if self.kinds:
             words = words[:, : words.shape[1] - sum(self.block_sizes().values())]
-        vectorizer = self.vectorizer
-        if vectorizer is None or vectorizer.ngram_range[0] == vectorizer.ngram_range[1]:
-            return words
-        lengths = vectorizer.ngram_lengths_
-        if self.selection is not None:
-            lengths = lengths[self.selection.get_support()]
-        return words[:, np.flatnonzero(lengths == vectorizer.ngram_range[0])]
+        are_words = self._are_words()
+        return words if are_words is None else words[:, np.flatnonzero(are_words)]
 
     def count_known_words(self, rows: SparseRows) -> IntArray:
         """Count the entries of each row in the columns of `known_words`."""
         is_counted = rows.indices < rows.shape[1] - sum(self.block_sizes().values())
-        vectorizer = self.vectorizer
-        if vectorizer is not None and vectorizer.ngram_range[0] < vectorizer.ngram_range[1]:
-            lengths = vectorizer.ngram_lengths_
-            if self.selection is not None:
-                lengths = lengths[self.selection.get_support()]
-            terms = rows.indices[is_counted]
-            is_counted[is_counted] = lengths[terms] == vectorizer.ngram_range[0]
+        are_words = self._are_words()
+        if are_words is not None:
+            is_counted[is_counted] = are_words[rows.indices[is_counted]]
         until = np.concatenate([[0], np.cumsum(is_counted)])
         counts: IntArray = np.diff(until[rows.indptr])
         return counts
+
+    def _are_words(self) -> BoolArray | None:
+        """Whether each term is one of the shortest; None where all are of one length."""
+        vectorizer = self.vectorizer
+        if vectorizer is None or vectorizer.ngram_range[0] == vectorizer.ngram_range[1]:
+            return None
+        lengths = vectorizer.ngram_lengths_
+        if self.selection is not None:
+            lengths = lengths[self.selection.get_support()]
+        shortest: BoolArray = lengths == vectorizer.ngram_range[0]
+        return shortest
 
     def count_words(self, texts: Texts) -> IntArray:
         """Count the distinct words of each text, known or not."""

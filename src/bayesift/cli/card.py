@@ -5,24 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Option
 
 from bayesift.cli.console import busy, print_note
-from bayesift.cli.options import OUTPUT, ModelPath
-from bayesift.files import check_writable
+from bayesift.cli.options import OUTPUT, ModelPath, page_file
 
 if TYPE_CHECKING:
     from bayesift.report import ModelCard
-
-
-def _check_card(path: Path | None) -> Path | None:
-    """Refuse a card that would replace data, or cannot be written, before any work."""
-    if path is not None:
-        if path.suffix.lower() not in (".html", ".htm", ".md"):
-            raise typer.BadParameter(f"{path} must end in .html or .md")
-        check_writable(path)
-    return path
 
 
 def card(
@@ -33,7 +22,7 @@ def card(
             "--out",
             "-o",
             help="Write the card to this file, .html or .md. Else Markdown is printed.",
-            callback=_check_card,
+            callback=page_file(".html", ".md"),
             rich_help_panel=OUTPUT,
         ),
     ] = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
 
 import typer
@@ -270,11 +270,15 @@ def _adjusted(
     """Split "name:option=value:..." into the learner's name, its options and its settings."""
     name, *assignments = description.split(":")
     hints = get_type_hints(LearnerOptions)
-    changes, settings = {}, {}
+    kinds = {field.name: hints[field.name] for field in fields(LearnerOptions)}
+    changes: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for option, value in read_settings(assignments, "--models").items():
-        if option not in hints:
+        if option not in kinds:
             settings[option] = value
-        elif isinstance(value, hints[option]):
+        elif isinstance(value, kinds[option]) or (
+            kinds[option] is float and type(value) is int
+        ):
             changes[option] = value
         else:
             raise typer.BadParameter(

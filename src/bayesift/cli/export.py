@@ -5,22 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from typer import Option
 
 from bayesift.cli.console import busy, print_note
-from bayesift.cli.options import OUTPUT, ModelPath
-from bayesift.files import check_writable
-
-_SUFFIXES = (".html", ".htm", ".js")
-
-
-def _check_scorer(path: Path) -> Path:
-    """Refuse a path of another kind, or that cannot be written, before any work."""
-    if path.suffix.lower() not in _SUFFIXES:
-        raise typer.BadParameter(f"{path} must end in .html or .js")
-    check_writable(path)
-    return path
+from bayesift.cli.options import OUTPUT, ModelPath, page_file
 
 
 def export(
@@ -31,7 +19,7 @@ def export(
             "--out",
             "-o",
             help="Write the scorer to this file: .html is a page, .js is for node and for pages.",
-            callback=_check_scorer,
+            callback=page_file(".html", ".js"),
             rich_help_panel=OUTPUT,
         ),
     ],

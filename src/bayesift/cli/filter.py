@@ -331,13 +331,11 @@ def _route(
     quiet: bool,
 ) -> None:
     """Print the shares of relevant documents found by group, mean over topics and starts."""
-    from bayesift.filtering import simulate_routing
+    from bayesift.filtering.routing import routed_topics, simulate_routing
 
-    n_topics = len(topics or corpus.categories)
-    with counting("topics", n_topics, quiet=quiet) as progress, usage_errors():
-        routing = simulate_routing(
-            corpus, topics=topics, relevant=relevant, group=group, progress=progress
-        )
+    chosen = routed_topics(corpus, topics, relevant)
+    with counting("topics", len(chosen), quiet=quiet) as progress, usage_errors():
+        routing = simulate_routing(corpus, topics=chosen, group=group, progress=progress)
     means = {name: runs.mean(axis=0).tolist() for name, runs in routing.recall.items()}
     if as_json:
         found = {"topics": routing.topics, "group": group, "recall": means}

@@ -38,6 +38,13 @@ if TYPE_CHECKING:
 _LOCAL = "local"
 _SPARK = "spark"
 _NO_COLUMN = "none"
+# Parameters of learners that are options of their own, and which learners take them.
+_TAKEN_BY = {
+    "posterior": "the linear models do",
+    "prior_scale": "the linear models do",
+    "effort": "auto does",
+    "budget": "auto does",
+}
 
 
 def grouped(function: Callable[..., Any]) -> Callable[..., None]:
@@ -100,13 +107,21 @@ def _in_panel(annotation: Any, group: Any) -> Any:
     return Annotated[kind, option]
 
 
-def _check_report(path: Path | None) -> Path | None:
-    """Refuse a report that would replace data, or cannot be written, before any work."""
-    if path is not None:
-        if path.suffix.lower() not in (".html", ".htm"):
-            raise typer.BadParameter(f"{path} must end in .html")
-        check_writable(path)
-    return path
+def page_file(*suffixes: str) -> Callable[[Path | None], Path | None]:
+    """Make a check of a file to write: its ending, and that it can be written, before any work.
+
+    An ending that is refused keeps data from being replaced; .htm stands for .html.
+    """
+
+    def check(path: Path | None) -> Path | None:
+        if path is not None:
+            suffix = path.suffix.lower()
+            if suffix not in suffixes and not (suffix == ".htm" and ".html" in suffixes):
+                raise typer.BadParameter(f"{path} must end in {' or '.join(suffixes)}")
+            check_writable(path)
+        return path
+
+    return check
 
 
 # The panels of options in the help, in this order after those that are in none.
@@ -150,7 +165,7 @@ ReportPath = Annotated[
     Option(
         "--report",
         help="Write an HTML report to this file.",
-        callback=_check_report,
+        callback=page_file(".html"),
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -565,11 +580,11 @@ def read_settings(assignments: Iterable[str], option: str) -> dict[str, Any]:
         name, sign, value = assignment.partition("=")
         if not (name.strip() and sign):
             raise typer.BadParameter(f"{assignment!r} is not NAME=VALUE", param_hint=option)
-        found[name.strip().replace("-", "_")] = json_or_text(value.strip())
+        found[name.strip().replace("-", "_")] = _json_or_text(value.strip())
     return found
 
 
-def json_or_text(text: str) -> Any:
+def _json_or_text(text: str) -> Any:
     """Return the value of JSON, or the text as it is."""
     try:
         return json.loads(text)
@@ -590,12 +605,10 @@ def check_settings(model: str, settings: dict[str, Any], option: str) -> None:
 def _make_learner(model: str, parameters: dict[str, Any]) -> Any:
     from bayesift.models import make_learner
 
-    for name in ("posterior", "prior_scale"):
+    for name, others in _TAKEN_BY.items():
         if name in parameters and not has_parameter(model, name):
             option = f"--{name.replace('_', '-')}"
-            raise typer.BadParameter(
-                f"{model} does not take it; the linear models do", param_hint=option
-            )
+            raise typer.BadParameter(f"{model} does not take it; {others}", param_hint=option)
     return make_learner(model, **parameters)
 
 

@@ -134,7 +134,7 @@ def simulate_routing(
             raise ValueError(f"no learner {name!r}; {nearest(name, list(ROUTERS))}")
     if min(group, n_groups, n_starts) < 1:
         raise ValueError("group, n_groups and n_starts must be at least 1")
-    chosen = _topics_of(corpus, topics, relevant)
+    chosen = routed_topics(corpus, topics, relevant)
     X = _vectors_of(corpus, stemmer, stop_words)
     truth = sparse.csc_array(corpus.indicator)
     random = np.random.default_rng(seed)
@@ -156,9 +156,10 @@ def simulate_routing(
     )
 
 
-def _topics_of(
+def routed_topics(
     corpus: Corpus, topics: Sequence[str] | None, relevant: tuple[int, int | None]
 ) -> tuple[str, ...]:
+    """Return the categories to route: those named, or those with so many documents."""
     sizes = dict(zip(corpus.categories, np.asarray(corpus.indicator.sum(axis=0)), strict=True))
     least, most = relevant[0], np.inf if relevant[1] is None else relevant[1]
     chosen = tuple(topics or (name for name, n in sizes.items() if least <= n <= most))

@@ -46,6 +46,7 @@ def test_the_share_has_the_lowest_loss_on_documents_held_out():
     losses = model.validation_losses_
     assert set(losses) == {1.0, 0.5, 0.25, 0.125}
     assert losses[model.share_] == min(losses.values())
+    assert model.set_params(share=0.5).fit(X, y).validation_losses_ == {}
 
 
 def test_repeated_words_make_naive_bayes_too_sure_and_the_share_small():

@@ -53,7 +53,7 @@ class NaiveBayesLogisticClassifier(TermTagsMixin, LogOddsMixin, ClassifierMixin,
     Attributes
     ----------
     share_ : the share of the log odds of naive Bayes
-    validation_losses_ : the log loss of each share that was tried, if it was chosen
+    validation_losses_ : the log loss of each share that was tried; empty if it was given
     prior_scale_ : the square root of v, one per model
 
     References
@@ -104,6 +104,7 @@ class NaiveBayesLogisticClassifier(TermTagsMixin, LogOddsMixin, ClassifierMixin,
         """Fit to documents, targets and weights that were checked."""
         self._check_share()
         members = sparse.csr_array(models_of(targets))
+        self.validation_losses_ = {}
         if self.share is None:
             losses = self._losses(rows, members, weights, targets.groups)
             self.validation_losses_ = losses

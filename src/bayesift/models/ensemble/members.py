@@ -41,7 +41,8 @@ _CACHED_COLUMNS = 100_000
 _SOFTMAX_FACTOR = 3.0
 # The tolerance of the modes that softmax regression starts from.
 _START_TOLERANCE = 0.1
-# Categories whose terms have different variances are solved one by one, each with rows of its own.
+# Of categories whose terms have different variances, each with its own; measured when they were
+# solved one by one, so that it is rather too high.
 _ONE_BY_ONE_FACTOR = 2.7
 _OWN_ROWS_SECONDS = 4e-8
 # Keeps the prior variance of terms without a log-count ratio above 0.
